@@ -11,6 +11,7 @@ from pathlib import Path
 from penchant.files import write_text
 from penchant.instruments.registry import instruments
 from penchant.records import SIDES, Estimate
+from penchant.report.verdicts import SCHEMA
 from penchant.wording.columns import ANY, meaning
 from penchant.wording.templates import common
 
@@ -45,6 +46,8 @@ def page() -> str:
             {name: "" for name in common("columns") if name not in {*ESTIMATE, *DIFFERENCE, *ITEM} and name in LEVELS},
             {},
         ),
+        "## Verdicts: `verdicts`, and `verdicts.parquet` of a study",
+        _table({name: "" for name in ("probe", *SCHEMA) if name not in ESTIMATE}, {}),
         "## Items: `items`",
         _table(dict.fromkeys((*ITEM, *_roles(common("columns"))), ""), {}),
     ]

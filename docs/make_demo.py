@@ -28,7 +28,9 @@ def main() -> None:
     for name in ("beta", "delta"):
         write_text(figures[name].svg(), HERE / f"demo-{name}.svg")
     write_bytes(figures["sentences"].png(), HERE / "demo-sentences.png")  # a megabyte as SVG
+    answers = (answer for section in outcome.document().sections for answer in section.answers())
     parts = {
+        "ANSWERS": [f"- {sentence}" for answer in answers for sentence in answer.sentences],
         "TABLE": ["```", *map(str, CLOZE.section.tables(results)), "```"],
         "COMPARISON": ["```", *map(str, CLOZE.section.compared(compared)), "```"],
         "SIGNATURE": ["```", *(r.summary["signature"][0] for r in results), "```"],

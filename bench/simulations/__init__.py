@@ -13,6 +13,7 @@ from bench.simulations import (
     values,
     values_people,
     vector_bias,
+    verdicts,
     wino,
 )
 from bench.simulations.base import Simulation
@@ -34,4 +35,5 @@ def simulations() -> list[Simulation]:
         *amplification.ALL,
         *crossed.ALL,
         *curves.ALL,
+        *verdicts.ALL,
     ]

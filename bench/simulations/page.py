@@ -10,8 +10,8 @@ import polars as pl
 
 LOW, HIGH = 93.0, 97.0
 LEAST, MOST = 3.5, 6.5
-POWER = "Where no difference is found"
-"""The section whose last column is not the size of a test."""
+POWER = ("Where no difference is found", "Verdicts")
+"""The sections whose last column is not the size of a test."""
 
 
 def page(found: pl.DataFrame, template: Path) -> str:
@@ -29,7 +29,7 @@ def _section(name: str, rows: pl.DataFrame) -> Iterator[str]:
         yield ""
         yield f"**{str(shown).replace('; ', ', ')}**: {_methods(str(interval), str(test))}"
         yield ""
-        yield from _table(part, bool(interval), bool(test), power=name == POWER)
+        yield from _table(part, bool(interval), bool(test), power=name in POWER)
 
 
 def _methods(interval: str, test: str) -> str:

@@ -33,7 +33,6 @@ _named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Return a public name, which is imported on first use."""
         if name in __all__ or name.startswith("_"):
             return _named(name)
         try:
@@ -52,7 +51,7 @@ class _Package(ModuleType):
 
     @property
     def report(self) -> Any:
-        """Function `penchant.study.python_api.report`."""
+        """The public function `penchant.report`."""
         return _named("report")
 
     @report.setter

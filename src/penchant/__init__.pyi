@@ -53,12 +53,12 @@ from .records import Signature as Signature
 from .report.sections import Section as Section
 from .study.model_check import check as check
 from .study.model_differences import Differences as Differences
+from .study.outcome import Outcome as Outcome
 from .study.python_api import compare as compare
 from .study.python_api import export as export
 from .study.python_api import open as open
 from .study.python_api import report as report
 from .study.python_api import run as run
-from .study.result_directories import Outcome as Outcome
 from .vectors.static import StaticVectors as StaticVectors
 
 __all__: list[str]

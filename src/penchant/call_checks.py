@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 
 class _AsWritten:
-    """An annotation that is displayed as in the source, without quotes."""
+    """An annotation whose `repr` is its source text, without quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,17 +38,17 @@ _PLAIN: Mapping[str, tuple[type, ...]] = {
     "Path": (Path,),
     "Mapping": (Mapping,),
 }
-"""Types against which arguments are checked, by name in annotations; functions check other types themselves."""
+"""Types that `asked` checks, by their names in annotations."""
 IN_MEMORY = "_in_memory"
-"""Name of the class attribute with the hint for an instance that is passed where a path is expected."""
+"""Name of the class attribute with the hint that is shown if an instance is passed instead of a path."""
 _HELD = re.compile(r"\[.*\]")
 
 
 def asked(function: Callable[P, R]) -> Callable[P, R]:
-    """Wrap a public function to raise MethodError for arguments that do not match its signature.
+    """Decorate a public function so that it raises MethodError if the arguments do not match its signature.
 
-    MethodError replaces Python's TypeError, and is also raised for an argument whose type is not among the plain types
-    of its parameter, such as `int | None`. Numbers of other libraries, such as numpy's, are converted to Python's.
+    The types of arguments are checked for parameters with plain annotations, such as `int | None`. Numbers of other
+    libraries, such as NumPy scalars, are converted to Python numbers.
     """
     signature = inspect.signature(function)
     name = f"{_called(function)}()"
@@ -79,12 +79,10 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _called(function: Callable[..., object]) -> str:
-    """Return the name by which a function is called: its own name, or the name of the class for `__init__`."""
     return function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
 
 def _mend(function: str, parameter: inspect.Parameter, value: object) -> str:
-    """Return a hint for an argument of the wrong type: one call per value of an iterable, or the type to give."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         return f"call {function}() once for each"
     default = parameter.default
@@ -110,7 +108,7 @@ def _fits(value: object, annotation: str) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """Return a number of another library as a Python number, and any other value unchanged."""
+    """Convert numbers of other libraries, such as NumPy scalars, to Python numbers; return other values unchanged."""
     if isinstance(value, int | float) or not isinstance(value, Real):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
@@ -127,7 +125,7 @@ def _plain(annotation: object) -> object:
 
 
 def shown_type(annotation: Any) -> str:
-    """Return a type as written in source code, without the metadata of `Annotated`: "str | list[str] | None"."""
+    """Return a type as written in source code, such as "str | list[str] | None", without `Annotated` metadata."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return shown_type(parts[0])
@@ -150,25 +148,25 @@ def unfit_call(name: str, error: TypeError, given: Iterable[str], known: Iterabl
 
 
 def unknown_name(name: str, known: Iterable[str], *, where: str, what: str) -> MethodError:
-    """Return the error for an unknown name, with a hint that gives the nearest and all known names."""
+    """Return the error for an unknown name, with a hint that lists similar names and all known names."""
     return MethodError(f"unknown {what} {shortened(name)}", where=where, hint=one_of(name, list(known)))
 
 
 def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
     """Return the error for a missing attribute, with a hint that lists the public attributes.
 
-    For names with a leading underscore, which notebooks look up, it is a plain AttributeError.
+    Names with a leading underscore, which notebooks look up, give a plain AttributeError.
     """
     if name.startswith("_"):
         return AttributeError(f"{called} has no {name}")
     known = [each for each in dir(owner) if not each.startswith("_")]
-    return UnknownNameError(f"has no '{name}'", where=called, hint=one_of(name, known))
+    return UnknownNameError(f"has no attribute '{name}'", where=called, hint=one_of(name, known))
 
 
 class Named(dict[K, V]):
-    """A mapping by name whose error for an unknown key suggests similar keys and lists all keys.
+    """A dictionary that raises UnknownKeyError, with similar keys and all keys in the hint, for an unknown key.
 
-    `what` is the noun for a key in that error. Keys with several parts are tuples.
+    `what` is the noun for a key in the message. Keys with several parts are tuples.
     """
 
     what = "name"
@@ -187,7 +185,6 @@ class Named(dict[K, V]):
 
 
 def _name(key: object) -> str:
-    """Return a key as written in messages; a key with several parts is in brackets."""
     return repr(list(key)) if isinstance(key, tuple) else repr(key)
 
 

@@ -1,4 +1,4 @@
-"""Exceptions of penchant, whose messages are one line long: the place, the problem, and the way to fix it.
+"""Exceptions of penchant, with one-line messages that give the place, the problem and a remedy.
 
     PenchantError
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
@@ -7,7 +7,7 @@
     │   ├── UnknownNameError    an unknown attribute or public name; also an AttributeError
     │   └── UnknownKeyError     an unknown key of a mapping; also a KeyError
     ├── StudyError     a study file or result directory that cannot be used
-    ├── CacheError     a cache of answers or a store of vectors that cannot be used
+    ├── CacheError     an answer cache or a vector store that cannot be used
     ├── ClusterError   machines that cannot be reached, or cannot do the work
     └── OutputError    a result that cannot be written
 
@@ -31,7 +31,7 @@ _LONGEST_WORD = 1_000
 MOST_LISTED = 20
 """The maximum number of errors listed together."""
 MOST_ALIKE = 5
-"""The maximum number of errors listed individually that differ only in their row."""
+"""The maximum number of errors listed one by one if they differ only in their row."""
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that control a terminal instead of being displayed, and surrogates.
 
@@ -52,41 +52,42 @@ def undirected(text: str, escape: str = "\\u") -> str:
 
 
 def encodable(text: str) -> str:
-    r"""Return the text with codes, such as \udcff, for bytes of a file name that are not UTF-8."""
+    r"""Return the text with escapes, such as \udcff, for bytes of a file name that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def one_line(text: str) -> str:
-    """Return the visible text on one line, with spaces for line breaks of every kind and for tabs."""
+    """Return the text on one line, with spaces for tabs and line breaks, and control characters escaped."""
     return visible(" ".join(text.replace("\t", " ").splitlines()))
 
 
 KEPT = "penchant-given-"
-"""The prefix of temporary folders with the files of data passed in Python."""
+"""The prefix of temporary folders for data passed as Python objects."""
 _KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]([^/\\\\\n]*?)\.(?:jsonl|csv|yaml)\b")
 
 
 HUB_DATA = re.compile(
     r"[^\s'\"]*[/\\]datasets--([\w.-]+?)--([\w.-]+?)[/\\]snapshots[/\\]([0-9a-f]{7})([0-9a-f]{33})((?:[/\\]|\b)[^\s,'\"]*)"
 )
-"""A file of a hub data set in the local cache: owner, name, commit in two parts, and path within the data set."""
+"""Pattern for a cached file of a hub data set, with groups for owner, name, commit (two parts) and path."""
 
 
 def without_folders(text: str) -> str:
     """Return the text with paths of temporary and cached files replaced by names that the user knows.
 
-    Data passed in Python are named by role, such as "the data", and files of a hub data set by their hub address.
+    Data passed as Python objects are named by role, such as "the data", and files of a hub data set by their hub
+    address.
     """
     return HUB_DATA.sub(r"hf://datasets/\1/\2@\3\5", _KEPT.sub(r"\1", text))
 
 
 def is_kept(file: str | Path) -> bool:
-    """Return whether the file contains data that were passed in Python."""
+    """Return whether the file contains data that were passed as Python objects."""
     return Path(file).parent.parent.name.startswith(KEPT)
 
 
 def file_name(file: str | Path) -> str:
-    """Return the name of a file for tables; for data passed in Python, role and hash, such as "the data#47427e"."""
+    """Return the name of a file for tables; for data passed as Python objects, role and hash: "the data#47427e"."""
     path = Path(file)
     return f"{path.stem}#{path.parent.name[:6]}" if is_kept(path) else path.name
 
@@ -99,8 +100,8 @@ def first_line(error: BaseException) -> str:
 class PenchantError(Exception):
     """Base class for errors that a caller can fix.
 
-    `message` describes the problem, `where` its place, and `hint` the way to fix it. `alone()` joins them into one
-    line; `str()` adds the number of `more` similar errors, which are listed in the exception's notes, one per line.
+    `message` describes the problem, `where` its place, and `hint` the remedy. `alone()` joins them into one line;
+    `str()` adds the number of `more` similar errors, which are listed in the exception's notes, one per line.
     """
 
     more = 0
@@ -112,7 +113,6 @@ class PenchantError(Exception):
         super().__init__(message, where, hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments for pickling, which preserve all attributes."""
         return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
@@ -152,18 +152,18 @@ def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: di
 
 
 class ModelWarning(UserWarning):
-    """Warning of a model's loader that may affect the results."""
+    """Warning about a problem with the loading of a model that may affect the results."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
 
 class CacheWarning(UserWarning):
-    """Warning about the cache of answers, which does not affect the results."""
+    """Warning about the answer cache, which does not affect the results."""
 
 
 class SheetRow(int):
-    """A row number of a spreadsheet, with column letters by name for errors that refer to a cell, such as B7."""
+    """A row number in a spreadsheet; `letters` maps column names to letters, for errors that name a cell such as B7."""
 
     letters: Mapping[str, str]
 
@@ -174,7 +174,6 @@ class SheetRow(int):
         return row
 
     def __getnewargs__(self) -> tuple[int, Mapping[str, str]]:  # type: ignore[override]  # int takes only the number
-        """Return the arguments with which a pickled row is restored."""
         return int(self), self.letters
 
 
@@ -183,21 +182,21 @@ class Case(int):
 
 
 class GivenRow(int):
-    """The row number of a table passed in Python, which has no lines."""
+    """The row number in a table passed as a Python object, which has no lines."""
 
 
 _LINES: Mapping[type, str] = {SheetRow: "row", Case: "case", GivenRow: "row"}
 
 
 def line_noun(line: int | None) -> str:
-    """Return the noun for a line number: "row" for a spreadsheet or a table passed in Python, "case", or "line"."""
+    """Return "row" for a spreadsheet or a table passed as a Python object, "case" for SPSS and Stata, else "line"."""
     return _LINES.get(type(line), "line")
 
 
 def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
     """Return a description of a file, a line (or cell, or case) and a field.
 
-    Data passed in Python are described by role, row and column: "the data, row 3 ('id')".
+    Data passed as Python objects are described by role, row and column: "the data, row 3 ('id')".
     """
     kept = is_kept(file)
     where = Path(file).stem if kept else str(file)
@@ -253,7 +252,7 @@ class StudyError(PenchantError):
 
 
 class CacheError(PenchantError):
-    """Raised if a cache of answers or a store of vectors cannot be read or written."""
+    """Raised if an answer cache or a vector store cannot be read or written."""
 
 
 class ClusterError(PenchantError):
@@ -267,7 +266,7 @@ class OutputError(PenchantError):
 def machine_error(error: Exception) -> OSError | MemoryError | None:
     """Return the system error that caused another library's error, or None.
 
-    It is also recognised from the text "(os error 28)".
+    A text such as "(os error 28)" in the message also identifies it.
     """
     if isinstance(error, OSError | MemoryError):
         return error
@@ -276,13 +275,13 @@ def machine_error(error: Exception) -> OSError | MemoryError | None:
 
 
 def of_machine(error: OSError | MemoryError) -> PenchantError:
-    """Return the error for a system error such as a full disk, missing permission or too little memory."""
+    """Convert a system error, such as a full disk, missing permission or too little memory, to a PenchantError."""
     name = os.fsdecode(getattr(error, "filename", None) or "")
     return PenchantError(getattr(error, "strerror", None) or "not enough memory", where=name)
 
 
 def together(errors: Sequence[DataError]) -> DataError:
-    """Return the first error with the other errors in its notes, at most 20 in all, and the number of the rest.
+    """Combine errors into the first one, whose notes list the others, up to `MOST_LISTED` in all.
 
     If more than `MOST_ALIKE` errors differ only in row or place, only the first of them is listed, with their rows.
     """
@@ -309,7 +308,6 @@ def together(errors: Sequence[DataError]) -> DataError:
 
 
 def _on_lines(errors: Sequence[DataError]) -> str:
-    """Return the number of lines or places with the same error, and the first twenty of them."""
     if errors[0].line is None:
         return f"in {len(errors):,} more places: {places([error.where for error in errors])}"
     noun = line_noun(errors[0].line)
@@ -318,7 +316,7 @@ def _on_lines(errors: Sequence[DataError]) -> str:
 
 
 def places(wheres: Sequence[str]) -> str:
-    """Return the first twenty places, giving the file once for consecutive places in it."""
+    """Join the first twenty places with commas; consecutive places in one file name the file only once."""
     shown: list[str] = []
     before = ""
     for where in wheres[:MOST_LISTED]:
@@ -329,7 +327,7 @@ def places(wheres: Sequence[str]) -> str:
 
 
 def in_words(error: Mapping[str, Any]) -> str:
-    """Return a description of an entry of `errors()` of a pydantic ValidationError, worded as penchant's messages."""
+    """Return the message for an entry of `errors()` of a pydantic ValidationError."""
     if error["type"] == "extra_forbidden":
         return "unknown key"
     if error["type"] == "missing":
@@ -352,7 +350,7 @@ FORMER = {
     "pieces": "tokens",
     "token_logprobs": "logprobs",
 }
-"""Present names of parameters and columns, by the names that drafts had."""
+"""Current names of parameters and columns, by their names in earlier drafts."""
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -387,6 +385,6 @@ def missing_package(package: str, extra: str, error: ImportError | None = None) 
         isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == package
     )
     return MethodError(
-        f"the package {package} {f'fails: {error}' if installed else 'is missing'}",
+        f"the package {package} {f'cannot be imported: {error}' if installed else 'is missing'}",
         hint=f"pip install 'penchant[{extra}]'",
     )

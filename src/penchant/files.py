@@ -42,7 +42,10 @@ _HINTS = {
 
 
 def write_bytes(data: bytes, path: str | Path) -> None:
-    """Write `data` and create parent directories; raise OutputError, leaving no partial file, if that fails."""
+    """Write `data` to a file atomically, creating parent directories.
+
+    Raises OutputError if the file cannot be written.
+    """
     with replacing(path) as stream:
         stream.write(data)
 
@@ -80,7 +83,6 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def _sync(folder: Path) -> None:
-    """Flush a folder's entries to disk on systems where folders can be opened."""
     handle = _handle(folder)
     if handle is not None:
         try:
@@ -127,7 +129,7 @@ def occupied(path: str | Path) -> bool:
 
 
 def refuse_inputs(out: str | Path, inputs: Iterable[str | Path]) -> None:
-    """Raise OutputError if `out` is one of the input files, also through another path or a link."""
+    """Raise OutputError if `out` is one of the input files, even under another path or through a link."""
     for file in inputs:
         with contextlib.suppress(OSError):  # one of the files does not exist
             if _real(Path(out)).samefile(file):
@@ -135,9 +137,9 @@ def refuse_inputs(out: str | Path, inputs: Iterable[str | Path]) -> None:
 
 
 def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) -> None:
-    """Raise OutputError if `out` exists and is not of the given kind, so that only such files are replaced.
+    """Raise OutputError if `out` exists and is not of the expected kind, so that only such files are replaced.
 
-    `is_kind` decides whether a file is of that kind, and `kind` describes it in the message. An empty file may be
+    `is_kind` tests whether a file is of that kind, and `kind` describes the kind in the message. An empty file may be
     replaced, a file that cannot be read may not.
     """
     target = Path(out)
@@ -161,9 +163,10 @@ def head(path: Path, size: int = 4096) -> bytes:
 
 @contextlib.contextmanager
 def holding(path: Path) -> Iterator[int | None]:
-    """Lock a directory or file and yield its handle; raise BlockingIOError if another process holds the lock.
+    """Lock a directory or file and yield its file descriptor.
 
-    The lock ends with the process. On systems without such locks nothing is locked, and the handle may be None.
+    Raises BlockingIOError if another process holds the lock. The lock ends with the process. On systems without such
+    locks nothing is locked, and the descriptor may be None.
     """
     handle = _handle(path)
     try:
@@ -194,7 +197,7 @@ def _lock(handle: int) -> None:
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:
-    """Write several files, or none of them if the disk is full; raise OutputError if that fails."""
+    """Write several files, or none of them if the disk is full. Raises OutputError if one cannot be written."""
     with contextlib.ExitStack() as stack:
         for path, data in files.items():
             stream = stack.enter_context(replacing(path))
@@ -204,7 +207,7 @@ def write_together(files: Mapping[Path, bytes]) -> None:
 
 
 def write_text(text: str, path: str | Path) -> None:
-    """Write `text` as UTF-8 with its line endings unchanged; raise OutputError if that fails."""
+    """Write `text` as UTF-8 with its line endings unchanged. Raises OutputError if the file cannot be written."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -233,7 +236,7 @@ def write_parquet(
     row_group_size: int | None = None,
     compression: Literal["zstd", "uncompressed"] = "zstd",
 ) -> None:
-    """Write a table as Parquet with row groups of `row_group_size`; temporary files need no compression.
+    """Write a table as Parquet with row groups of `row_group_size`.
 
     Raises OutputError if the file cannot be written.
     """
@@ -251,9 +254,8 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(\.|\Z)", 
 def safe(name: str) -> str:
     """Return a file name, based on `name`, that is valid on every system and cannot refer to another directory.
 
-    White space, control characters and ASCII punctuation other than _.@+- are replaced by _, as are dots at either end,
-    which would hide the file, be dropped by Windows, or refer to a directory. Long names are truncated and end in a
-    hash of the whole name.
+    White space, control characters, ASCII punctuation other than _.@+- and dots at either end are replaced by _. Long
+    names are truncated and end in a hash of the whole name.
     """
     clean = "".join(char if _fits(char) else "_" for char in name)
     clean = re.sub(r"\A\.+|\.+\Z", "_", clean)
@@ -272,7 +274,7 @@ def _fits(char: str) -> bool:
 
 
 def distinct(name: str, taken: Iterable[str]) -> str:
-    """Return `safe(name)`, with a number if it equals one of `taken` regardless of case and Unicode form."""
+    """Return `safe(name)`, followed by a number if it equals one of `taken`, ignoring case and Unicode form."""
     base = safe(name)
     folded = {_folded(other) for other in taken}
     numbered = (f"{base}-{i}" for i in itertools.count(2))
@@ -290,7 +292,7 @@ def sha256_file(path: str | Path) -> str:
 
 
 def join_names(names: Iterable[str], separator: str = "+") -> str:
-    """Join names into one value of a signature, with the separator and `%` percent-encoded for `split_names`."""
+    """Join names into one value of a signature; the separator and `%` are percent-encoded for `split_names`."""
     escape = str.maketrans({mark: f"%{ord(mark):02X}" for mark in f"%{separator}"})
     return separator.join(name.translate(escape) for name in names)
 
@@ -301,7 +303,7 @@ def split_names(text: str, separator: str = "+") -> list[str]:
 
 
 def cited(paths: Sequence[Path]) -> str:
-    """Return the description of files in a signature: their stems and six digits of a hash over all files."""
+    """Return the stems of files and six digits of their joint hash for a signature; "none" without files."""
     if not paths:
         return "none"
     digest = hashlib.sha256("".join(sha256_file(path) for path in paths).encode()).hexdigest()

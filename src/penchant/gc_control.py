@@ -25,6 +25,6 @@ def uncollected() -> Iterator[None]:
 
 
 def left_at_exit() -> None:
-    """Disable the collector's scan of all objects at exit, which is slow with torch and frees nothing."""
+    """Skip garbage collection at exit, which is slow with torch and frees nothing."""
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)

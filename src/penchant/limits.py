@@ -6,26 +6,26 @@ Study files and the command line share these limits, so that both reject a value
 from __future__ import annotations
 
 SEED = (1 << 32) - 1
-"""Random seeds; all generators in use accept this range."""
+"""Maximum random seed, accepted by all generators in use."""
 RESAMPLES = 1_000_000
-"""Bootstrap resamples, and random draws of tests and samples."""
+"""Maximum number of bootstrap resamples, and of random draws in tests and samples."""
 PARTITIONS = 10_000_000
-"""Partitions enumerated by a permutation test."""
+"""Maximum number of partitions that a permutation test enumerates."""
 FILLERS = 100_000
-"""Fillers per gap."""
+"""Maximum number of fillers per gap."""
 COUNT = 1_000_000_000
-"""Counts of words, occurrences and pairs."""
+"""Maximum count of words, occurrences or pairs."""
 BATCH_TOKENS = 1 << 24
-"""Tokens in a batch."""
+"""Maximum number of tokens in a batch."""
 DIMENSIONS = 10_000
-"""Dimensions of trained vectors."""
+"""Maximum dimensionality of trained vectors."""
 WINDOW = 1_000
-"""Context words on each side in the training of vectors, and words in a segment of a sentence."""
+"""Maximum number of context words on each side of a word, and of words in a segment of a sentence."""
 EPOCHS = 10_000
-"""Passes over a training text."""
+"""Maximum number of passes over a training text."""
 LAYERS = 10_000
-"""Layers of a model."""
+"""Maximum number of layers of a model."""
 LARGEST = 1e12
-"""Absolute values of numbers in tables and settings without another limit."""
+"""Maximum absolute value of numbers in tables and settings without another limit."""
 PROCESSES = 1_000
-"""Processes that share the work, and cores and GPUs per process."""
+"""Maximum number of processes, and of cores and GPUs per process."""

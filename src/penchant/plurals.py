@@ -41,12 +41,12 @@ def for_one(n: int, word: str) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, given the plural noun."""
+    """Return a number with its noun, such as "1 pair" or "2 pairs", given the plural noun."""
     return f"{n:,} {for_one(n, noun)}"
 
 
 def of_all(n: int, whole: int, noun: str, verb: str = "") -> str:
-    """Return a part and a whole with agreeing noun and verb, given their plurals: "1 of 3 pairs has"."""
+    """Return a phrase such as "1 of 3 pairs has", given the plural noun and verb."""
     return f"{n:,} of {whole:,} {for_one(whole, noun)}" + (f" {for_one(n, verb)}" if verb else "")
 
 

@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: bars on a terminal, occasional lines elsewhere."""
+"""Progress of long work on standard error: bars in a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def say(text: str) -> None:
 
 
 PATIENCE = 2.0
-"""Seconds before progress is displayed on a terminal."""
+"""Seconds before progress is displayed in a terminal."""
 FIRST_LINE, NEXT_LINE = 10.0, 30.0
 """Seconds before the first line of progress without a terminal, and between further lines."""
 
@@ -35,7 +35,7 @@ class LineProgress:
         self._due = clock() + FIRST_LINE
 
     def start(self, label: str) -> Advance:
-        """Return a function to be called with the amount done since the last call, and the total or 0."""
+        """Return a function to call with the amount done since the last call, and the total (0 if unknown)."""
         began, done = self._clock(), 0.0
 
         def advance(more: float, total: float) -> None:
@@ -59,14 +59,14 @@ def _state(done: float, total: float, seconds: float, unit: str) -> str:
 
 
 Advance: TypeAlias = Callable[[float, float], None]
-"""A function to be called with the amount done since the last call, and the total or 0."""
+"""A function to call with the amount done since the last call, and the total (0 if unknown)."""
 
 
 @contextmanager
 def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
     """Display progress on stderr: the amount done, the rate in `unit` per second and the remaining time.
 
-    On a terminal, bars appear after two seconds; elsewhere, occasional lines are written.
+    In a terminal, bars appear after two seconds; elsewhere, occasional lines are written.
     """
     if not sys.stderr.isatty():
         yield LineProgress(f" {unit}" if unit else "").start
@@ -113,7 +113,7 @@ def waiting(text: str) -> Iterator[None]:
 
 
 _shown: list[Progress] = []
-"""The progress that is displayed on the terminal or will be; at most one at a time."""
+"""The progress display that is on the terminal or about to appear; at most one at a time."""
 
 
 def _free() -> bool:
@@ -122,7 +122,6 @@ def _free() -> bool:
 
 @contextmanager
 def _late(progress: Progress) -> Iterator[Progress]:
-    """Display progress after `PATIENCE` seconds."""
     timer = Timer(PATIENCE, progress.start)
     timer.daemon = True
     timer.start()
@@ -138,7 +137,6 @@ def _late(progress: Progress) -> Iterator[Progress]:
 
 
 def _on_stderr(*, passing: bool) -> dict[str, Any]:
-    """Return the options to display rich progress on the current stderr, erased at the end if `passing`."""
     from rich.console import Console
 
     # By default rich also redirects standard output, which would send results to the terminal instead of a file.
@@ -151,7 +149,6 @@ def _on_stderr(*, passing: bool) -> dict[str, Any]:
 
 
 def _counts(unit: str, *, passing: bool = False) -> Progress:
-    """Return progress bars with the amount done, the rate and the remaining time."""
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A stimulus as read from the user's data.
+    """A stimulus from the user's data.
 
-    `texts` maps a role to its text (`{"good": …, "bad": …}`), and `labels` a factor to its level (`{"paradigm":
+    `texts` maps each role to its text (`{"good": …, "bad": …}`), and `labels` each factor to its level (`{"paradigm":
     "inchoative"}`). `place` is its location in the user's file ("pairs.tsv, line 7").
     """
 
@@ -50,10 +50,10 @@ ALONE = "alone"
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A p-value, two-sided unless `method` specifies otherwise, and its value `adjusted` over a family of tests.
+    """A p-value, two-sided unless `method` says otherwise, and its value `adjusted` for a family of tests.
 
-    `family` is the name of the family and `of` the number of its tests; they are "" and 0, and `adjusted` is NaN,
-    without a family.
+    `family` is the name of the family and `of` its number of tests; without a family they are "" and 0, and `adjusted`
+    is NaN.
     """
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting this class
@@ -66,7 +66,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate with its uncertainty and the methods of both.
+    """An estimate with its confidence interval and its test, if any.
 
     `low` and `high` are the confidence limits at `level`, computed by `method`. An estimate that cannot be computed is
     NaN, and `notes` contain the reason. `by` identifies the subset that the estimate describes.
@@ -103,7 +103,7 @@ class Estimate:
         return replace(self, test=Test(float(p), method))
 
     def noted(self, *notes: Note | None, first: bool = False) -> Estimate:
-        """Return a copy with additional notes, after the present ones or, if `first`, before them; None is skipped."""
+        """Return a copy with additional notes, after the existing ones or, if `first`, before them; None is skipped."""
         more = present(*notes)
         return replace(self, notes=(*more, *self.notes) if first else (*self.notes, *more)) if more else self
 
@@ -140,7 +140,6 @@ _UNSAFE = re.compile("[%|\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def _is_field(part: object) -> bool:
-    """Return whether an object is a pair of a string key and a string value."""
     return isinstance(part, tuple) and len(part) == 2 and all(isinstance(each, str) for each in part)
 
 
@@ -157,13 +156,15 @@ class Signature(Mapping[str, str]):
     def __post_init__(self) -> None:
         if not isinstance(self.fields, tuple) or not all(map(_is_field, self.fields)):
             hint = "use Signature.parse(TEXT) or Signature.of(PROBE, KEY=VALUE)"
-            raise StudyError("must be made of pairs of a key and a value", where="signature", hint=hint)
+            raise StudyError("must consist of (key, value) pairs", where="signature", hint=hint)
         keys = [key for key, _ in self.fields]
         if len(set(keys)) != len(keys):
             raise StudyError(f"a key appears twice in {', '.join(keys)}", where="signature")
         for key in keys:
             if not _KEY.match(key):
-                raise StudyError(f"a key must be lower-case letters, digits and '-', got {key!r}", where="signature")
+                raise StudyError(
+                    f"a key must consist of lower-case letters, digits and '-', got {key!r}", where="signature"
+                )
 
     @classmethod
     def of(cls, probe: str, /, **fields: object) -> Signature:
@@ -197,7 +198,7 @@ class Signature(Mapping[str, str]):
         for name, value in self.fields:
             if name == key:
                 return value
-        raise UnknownKeyError(f"has no '{key}'", where="a signature", hint=one_of(str(key), list(self)))
+        raise UnknownKeyError(f"has no key '{key}'", where="a signature", hint=one_of(str(key), list(self)))
 
     def __iter__(self) -> Iterator[str]:
         return (key for key, _ in self.fields)
@@ -276,7 +277,6 @@ def read_result(directory: str | Path) -> Saved:
 
 
 def _read_settings(out: Path) -> Mapping[str, Any]:
-    """Return the settings in a result directory; raise StudyError if they cannot be read."""
     file = out / SETTINGS
     if not file.exists():
         message = f"has no {SETTINGS}; it may be from an earlier version of penchant"
@@ -291,21 +291,21 @@ def _read_settings(out: Path) -> Mapping[str, Any]:
 
 
 def with_nulls(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of estimates for writing, with null instead of NaN."""
+    """Return a table of estimates with NaN replaced by null, as in files."""
     import polars.selectors as cs
 
     return table.with_columns(cs.float().fill_nan(None))
 
 
 def with_nan(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of estimates that was read from a file, with NaN instead of null."""
+    """Return a table of estimates with null, as in files, replaced by NaN."""
     import polars.selectors as cs
 
     return table.with_columns(cs.float().fill_null(math.nan))
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:
-    """Return estimates as a table with the factors of `by`, the numbers and the signature of each estimate."""
+    """Return a table of estimates, one per row, with the factors of `by` and the signature."""
     import polars as pl
 
     rows = [{**estimate.row(), "signature": str(signature)} for estimate, signature in estimates]

@@ -23,7 +23,7 @@ from penchant.report.export import export
 from penchant.report.page import write_report
 from penchant.report.sections import Document, StudySection
 from penchant.study.catalogue import write_template
-from penchant.study.result_directories import Outcome
+from penchant.study.outcome import Outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 from penchant.tables.rows import read_rows
@@ -45,13 +45,13 @@ def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
         require_explained(described)
         files = write_template(described.name, Path(home))
         study = next((file for file in files if file.name == f"{described.name}.yaml"), None)
-        assert study is not None, f"the template has no {described.name}.yaml, which penchant init says to run"
+        assert study is not None, f"the template has no study file {described.name}.yaml"
         outcome = _run(study, models, "whole")
         require_sound(outcome)
         whole, limit = outcome.results, PILOT if described.probe.limited else None
         pilot = _run(study, models[:1], "pilot", limit=limit).results
         for key, result in pilot.items():
-            assert len(result.items) <= len(whole[key].items), "a pilot has more items than the whole"
+            assert len(result.items) <= len(whole[key].items), "the pilot has more items than the full study"
         again = _run(study, models[:1], "small", Run(batch_tokens=64), limit=limit).results
         require_same(pilot, again, "batches of 64 tokens")
         require_same(whole, _run(study, models, "whole", Run(resume=True)).results, "a run that is resumed")
@@ -81,8 +81,8 @@ def require_sound(outcome: Outcome) -> None:
     """
     for result in outcome.results.values():
         restored = instrument(result.signature["probe"]).probe.of(json.loads(json.dumps(result.settings)))
-        assert restored.saved() == result.settings, "settings are changed by writing and reading JSON"
-        assert len(result.items) and result.summary["value"].is_not_nan().any(), "nothing was measured"
+        assert restored.saved() == result.settings, "settings change when saved as JSON and read again"
+        assert len(result.items) and result.summary["value"].is_not_nan().any(), "the result has no items or estimates"
         assert "id" in result.items.columns, "items have no column id, which is needed to join several models"
     for section in placed(outcome.results, outcome.comparisons):
         frames = [result.summary for result in section.results]
@@ -94,7 +94,7 @@ def require_sound(outcome: Outcome) -> None:
 def _require_estimates(frame: pl.DataFrame) -> None:
     for row in frame.iter_rows(named=True):
         what = f"{row['measure']} ({', '.join(str(row[key]) for key in frame.columns[: frame.columns.index('value')])})"
-        assert row["n"] >= 0, f"{what} has the n {row['n']}"
+        assert row["n"] >= 0, f"{what} has a negative n: {row['n']}"
         if not math.isnan(row["low"]):
             assert row["method"], f"{what} has an interval but no method"
             assert row["low"] <= row["value"] <= row["high"], f"{what} lies outside its interval"
@@ -106,8 +106,12 @@ def _require_estimates(frame: pl.DataFrame) -> None:
 
 
 def _require_shown(section: StudySection) -> None:
-    assert section.tables() and section.methods(), "a section lacks tables, or methods in words"
-    assert all(sentence.endswith(".") and "nan" not in sentence for sentence in section.finding())
+    assert section.tables() and section.methods(), "a section has no tables or no description of methods"
+    answers = section.answers()
+    assert answers, "a section answers none of its claims"
+    for answer in answers:
+        assert "?" in answer.question, f"the claim {answer.claim} has no question"
+        assert all(text.endswith(".") and "nan" not in text and text != "." for text in answer.sentences), answer
     document = Document([section])
     with TemporaryDirectory() as home:
         write_report(document, Path(home) / "report.html")
@@ -120,13 +124,13 @@ def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: st
     for (place, model), result in one.items():
         mine, theirs = result.summary, other[place, model].summary
         keys = [*mine.columns[: mine.columns.index("value")], "n"]
-        assert mine.select(keys).equals(theirs.select(keys)), f"{way}: {place} of {model} has other estimates"
+        assert mine.select(keys).equals(theirs.select(keys)), f"{way}: {place} of {model} has different estimates"
         gap = (mine["value"] - theirs["value"]).fill_nan(0).abs() / mine["value"].fill_nan(0).abs().clip(1)
-        assert not (gap > ROUNDING).any(), f"{way}: {place} of {model} has other numbers"
+        assert not (gap > ROUNDING).any(), f"{way}: {place} of {model} has different numbers"
 
 
 def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
-    """Raise AssertionError if a table passed as a data frame gives other numbers than the file that contains it."""
+    """Raise AssertionError if a data frame gives different numbers than the file with the same content."""
     info = described.probe.model_fields.get("data")
     if info is None or not any(isinstance(part, TableField) and part is not DOCUMENT for part in info.metadata):
         return

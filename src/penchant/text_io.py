@@ -83,7 +83,9 @@ def opened(path: str | Path) -> Iterator[BufferedReader]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise DataError("changed while it was being read", file=path, hint="try again when the file no longer changes")
+        raise DataError(
+            "changed while it was being read", file=path, hint="try again once the file has stopped changing"
+        )
 
 
 def is_file(path: str | Path) -> bool:
@@ -190,14 +192,14 @@ def saved_as_utf8(guess: str) -> str:
     """Return a hint to convert text to UTF-8 from an encoding returned by `guessed_encoding`."""
     hint = 'save it as UTF-8: in Excel as "CSV UTF-8", in an editor with the encoding UTF-8'
     return (
-        f"{hint}, or with iconv -f {_ICONV[guess]} -t UTF-8 FILE > NEW; then look at its accents"
+        f"{hint}, or with iconv -f {_ICONV[guess]} -t UTF-8 FILE > NEW; then check the accents"
         if guess in _ICONV
         else hint
     )
 
 
 def words_read_as(guess: str) -> str:
-    """Return a hint to convert the words of a binary vector file to UTF-8 from a guessed encoding."""
+    """Return a hint to convert a binary vector file whose words are not UTF-8, given a guessed encoding."""
     encoding = _ICONV.get(guess, "")
     named = f"encoding='{encoding.lower()}'" if encoding else "the encoding= of its words"
     return f"in gensim: KeyedVectors.load_word2vec_format(FILE, binary=True, {named}).save_word2vec_format(NEW)"
@@ -231,7 +233,7 @@ def _inside_words(data: bytes, encoding: str) -> int:
 
 
 def refused_character(text: str) -> str:
-    """Return the complaint about NUL or a surrogate in a text; "" if there is none."""
+    """Return the message for a text that contains NUL or a lone surrogate, and "" for any other text."""
     if "\0" in text:
         return "contains the character NUL"
     return "contains half of a surrogate pair" if not text.isascii() and _SURROGATE.search(text) else ""

@@ -67,7 +67,7 @@ class Spelled:
         return self._others.get(plain, plain if plain in self._index else None)
 
     def _equivalents(self) -> dict[str, str]:
-        """Return the first equivalent word in the index for the NFC of each word that is not in NFC."""
+        """Map the NFC form of each word that is not in NFC to the first equivalent word in the index."""
         first: dict[str, str] = {}
         for word in self._index:
             if not word.isascii() and not unicodedata.is_normalized("NFC", word):
@@ -111,7 +111,6 @@ def _letters(text: str) -> dict[int, int]:
 
 @lru_cache(maxsize=1 << 16)
 def _in_nfd(character: str) -> tuple[int, bool]:
-    """Return the length of a character in NFD, and whether it begins a letter."""
     whole = unicodedata.normalize("NFD", character)
     return len(whole), not unicodedata.combining(whole[0])
 

@@ -164,7 +164,7 @@ def test_two_methods_of_one_model_are_compared(penchant: Program, zoo: Zoo, stud
     model = first.removesuffix(" (method:pll)")
     assert (first, second) == (f"{model} (method:pll)", f"{model} (method:pll-word-l2r)")
     table, _ = succeeded(penchant("compare", "pll", "pll-word-l2r"))
-    assert "Bert (method:pll) − Bert (method:pll-word-l2r)" in table
+    assert "Bert (method:pll) and Bert (method:pll-word-l2r)" in table
     refused(penchant("compare", "pll", "pll"), "both results are of the same model with the same settings")
 
 
@@ -384,7 +384,7 @@ def test_bad_tables(penchant: Program, zoo: Zoo, study: Path, case: str) -> None
 
 HEAD = "study: s\nmodels: [x]\nprobes:\n"
 BAD_STUDIES = {
-    "not YAML": ("study: [", "line 1: is not YAML"),
+    "not YAML": ("study: [", "line 1: is not valid YAML"),
     "not a mapping": ("- a\n", "keys such as"),
     "unknown key": (f"study: s\nmodel: [x]\n{HEAD[9:]}  - minimal-pairs: {{data: [a]}}\n", "line 2: model: unknown"),
     "no models": ("study: s\nprobes: [{minimal-pairs: {data: [a]}}]\n", "models: is missing"),
@@ -542,7 +542,7 @@ class TestBadInput:
             text=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
         )
-        refused((done.returncode, "", done.stderr), "cache of answers")
+        refused((done.returncode, "", done.stderr), "cache")
 
 
 @pytest.mark.parametrize("command", ["score", "surprisal"])
@@ -551,7 +551,7 @@ def test_a_model_that_reads_ahead(command: str, penchant: Program, tmp_path: Pat
     write(tmp_path / "texts.txt", "Snow fell.\n")
     code, out, err = penchant(command, "-m", home, tmp_path / "texts.txt", "--cache", "none")
     assert (code, out) == (2, "")
-    assert len(err.splitlines()) == 1 and "reads the tokens after" in err
+    assert len(err.splitlines()) == 1 and "attends to tokens after" in err
 
 
 @pytest.mark.parametrize(("layer", "code"), [("-1", 0), ("2", 2), ("9", 2)])

@@ -14,7 +14,7 @@ from builders import Program, succeeded
 from paths import ROOT, bundled, package_file
 from penchant.instruments.cloze.instrument import CLOZE
 from penchant.instruments.run_options import Run
-from penchant.study.result_directories import Outcome
+from penchant.study.outcome import Outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 
@@ -116,11 +116,10 @@ def test_the_two_differ_in_their_text_alone() -> None:
 def test_demo_from_the_command_line(penchant: Program) -> None:
     out, err = succeeded(penchant("demo"))
     assert "bundled:early-modern" in out
-    assert "results: penchant-demo" in err
     assert "report: penchant-demo/report.html" in err
     assert Path("penchant-demo/report.html").is_file()
     _, err = succeeded(penchant("demo"))
-    assert "results: penchant-demo-2" in err
+    assert "report: penchant-demo-2/report.html" in err
 
 
 @pytest.mark.slow

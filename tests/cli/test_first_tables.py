@@ -49,7 +49,7 @@ def test_returned_ratings_under_other_names_and_a_column_a_rater(penchant: Progr
     assert code == 0 and "wide.csv: 6 cells, 2 rated, 4 left empty" in err
     assert ratings(folder / "w.csv") == expected
     code, _, err = penchant(*wide, "--rater", "cleo")
-    assert code == 2 and "several columns of ratings name their raters" in err
+    assert code == 2 and "with several columns of ratings, the columns name the raters" in err
     code, _, err = penchant("ratings", "import", "out", "wide.csv", "--into", "x.csv")
     assert code == 2 and "there is no column 'rating'" in err and "--rating NAME" in err
 

@@ -52,17 +52,17 @@ def test_a_model_that_an_instrument_does_not_read(penchant: Program, zoo: Zoo, t
     file = write_study(tmp_path / "w" / "s.yaml", ["vectors.txt", zoo("bert")], {"weat": {"data": "."}}, pairs)
     _, err = succeeded(penchant("run", file, "-o", "out"))
     told = " ".join(err.split())  # notes are wrapped
-    assert "weat does not read bert" in told
-    assert "(masked): it reads static word vectors" in told
-    assert "(static): it reads masked models and causal models" in told
+    assert "weat does not support bert" in told
+    assert "(masked): it supports static word vectors" in told
+    assert "(static): it supports masked models and causal models" in told
 
 
 def test_embed_of_word_vectors_says_what_it_needs(penchant: Program, tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text(VECTORS, "utf-8")
     answer = penchant("embed", "-m", "v.txt", stdin="A king.\n")
-    refused(answer, "v@", "embed needs a contextual encoder", "static word vectors", "looked up in the file")
+    refused(answer, "v@", "embed() needs a language model", "static word vectors", "looked up in the file")
     assert "probabilities" not in answer[2]
-    refused(penchant("score", "-m", "v.txt", stdin="A king.\n"), "static word vectors give no probabilities")
+    refused(penchant("score", "-m", "v.txt", stdin="A king.\n"), "static word vectors provide no probabilities")
 
 
 def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Pat
     again = ("run", home / "cloze.yaml", "-o", home / "first", "-m", zoo("bert"), "--limit", "2")
     code, _, err = penchant(*again, "--resume")
     assert code == 2
-    assert "its ratings was" in err and "measure it again with --rerun" in err
+    assert "its ratings was" in err and "repeat the affected measurements with --rerun" in err
     _, err = succeeded(penchant(*again, "--rerun"))
     assert "the parameters of cloze changed (its ratings was" in " ".join(err.split())
 
@@ -113,7 +113,8 @@ def test_check_leaves_out_what_a_study_would(penchant: Program, zoo: Zoo, tmp_pa
     found = {row["check"]: row for row in map(json.loads, out.splitlines())}
     assert found["unknown tokens"]["verdict"] == "pass"
     assert found["left out"]["verdict"] == "warn"
-    assert found["left out"]["detail"].startswith("1 of 4 texts") and "p.tsv" in found["left out"]["detail"]
+    assert found["left out"]["detail"].startswith("unknown tokens in 1 of 4 texts; the first: ")
+    assert "p.tsv" in found["left out"]["detail"]
     (tmp_path / "p.tsv").write_text(f"good\tbad\n{UNKNOWN}\t{UNKNOWN} {UNKNOWN}", "utf-8")
     assert penchant(*asked, "--on-unknown", "skip")[0] == 2, "nothing is left to measure"
     refused(penchant(*asked, "--on-unknown", "skpi"), "unknown on_unknown 'skpi'", "did you mean skip?")

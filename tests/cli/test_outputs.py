@@ -292,7 +292,7 @@ def test_vectors_replace_only_vectors_with_their_card(penchant: Program, tmp_pat
         before = foreign(tmp_path / name)
         refused(penchant(*train, written), f"{name}: already exists")
         assert (tmp_path / name).read_bytes() == before
-    refused(penchant(*train, "v.npy"), "'.npy' is not an extension of word vectors")
+    refused(penchant(*train, "v.npy"), "'.npy' is not a file extension for word vectors")
 
 
 @pytest.fixture

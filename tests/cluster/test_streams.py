@@ -128,11 +128,11 @@ def test_lines_are_read_as_they_are(ending: bytes) -> None:
         (["--on", "ray", "-o", "o"], "--on needs input files"),
         (["-", "--on", "ray", "-o", "o"], "--on needs input files"),
         ([".", "--on", "ray", "-o", "o"], "o: is inside an input directory"),
-        (["a.txt", "--on", "ray", "-o", "o", "--on-error", "skip"], "unknown --on-error 'skip'"),
+        (["a.txt", "--on", "ray", "-o", "o", "--on-error", "skip"], "unknown value 'skip' for --on-error"),
         (["a.txt", "b.txt"], "several files need --on"),
         (["a.txt", "-o", "o"], "add --on, such as --on ray"),
         (["a.txt", "--resume"], "add --on, such as --on ray"),
-        (["nowhere*.txt", "--on", "ray", "-o", "o"], "nowhere*.txt: no such file"),
+        (["nowhere*.txt", "--on", "ray", "-o", "o"], "nowhere*.txt: no files found"),
         (["broken://a.txt", "--on", "ray", "-o", "o"], "broken://a.txt: cannot be read: no credentials"),
     ],
 )

@@ -73,7 +73,7 @@ def test_extract(flowers: Path, penchant: Penchant) -> None:
         ["7–9", "1", "1", "False", "0", "1", "1", "4"],
     ]
     assert err.splitlines() == [
-        "note: 1 sentence with stimuli is left out: in no segment, or longer than 20,000 characters",
+        "note: 1 sentence with stimuli is left out: outside all segments, or longer than 20,000 characters",
         "note: 4 of 4 stimuli have fewer than 2 occurrences in some segment: rose, tulip, নদী, oak",
         "sentences: out.parquet",
     ]
@@ -128,20 +128,20 @@ def test_extract_of_several_texts_and_stimuli(flowers: Path, penchant: Penchant)
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (("none.txt",), ("none.txt: no such file, and no directory or pattern with files",)),
-        (("*.csv",), ("*.csv: no such file",)),
+        (("none.txt",), ("none.txt: no files found",)),
+        (("*.csv",), ("*.csv: no files found",)),
         (("a.txt",), ("a.txt: the file is given twice",)),
-        (("nothing-like-it://x",), ("is not a readable URL",)),
+        (("nothing-like-it://x",), ("is not a supported URL",)),
         (("--data", "associations-xx"), ("associations-xx: no such file or directory",)),
         (("--data", "a.txt"), ("a.txt: is not a stimulus file",)),
         (("--data", "associations-en", "--data", "associations-bn"), ("more than one language",)),
-        (("--segments", "9,long"), ("'long' is not a segment for bins",)),
+        (("--segments", "9,long"), ("'long' is not a valid segment",)),
         (("--segments", "25,9"), ("the bin 9 cannot follow 1–25",)),
-        (("--segments", ""), ("'' is not a segment for bins",)),
-        (("--segments", "0"), ("0 is not a segment: ",)),
-        (("--segments", "-3"), ("'-3' is not a segment for bins",)),
+        (("--segments", ""), ("'' is not a valid segment",)),
+        (("--segments", "0"), ("0 is not a valid segment: ",)),
+        (("--segments", "-3"), ("'-3' is not a valid segment",)),
         (("--layout", "lines"), ("unknown layout 'lines'", "paragraphs, sentences, wrapped")),
-        (("--duplicates", "some"), ("unknown duplicates 'some'", "near, exact, keep")),
+        (("--duplicates", "some"), ("unknown value 'some' for duplicates", "near, exact, keep")),
         (("--per-word", "0"), ("--per-word",)),
         (("--minimum", "-1"), ("--minimum",)),
         (("--workers", "0"), ("--workers",)),

@@ -91,7 +91,7 @@ def test_one_study_from_text_to_the_comparison(penchant: Program, tmp_path: Path
     ceat = outcome.results["ceat", "bundled:modern"].summary.filter(pl.col("measure") == "combined effect size")
     assert ceat["value"].is_finite().all()
     assert set(ceat["context"]) == {"9", ">9"}
-    assert "d by category and measure" in shown
+    assert "Associations across measures" in shown
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     prepared = manifest["prepared"]
     assert set(prepared) == {"corpus/associations-en.parquet", "vectors/skip.txt", "vectors/glove.txt"}
@@ -153,10 +153,10 @@ def test_a_text_that_changed_is_noticed_before_anything_is_made_of_it(penchant: 
         ({"models": ["trained:none", "bundled:modern"]}, "no vectors are called 'none'"),
         ({"corpus": None}, "needs text to be trained on"),
         ({"corpus": None, "models": ["bundled:modern"]}, "ceat.sentences: is missing"),
-        ({"corpus": {"text": "elsewhere.txt"}}, "elsewhere.txt: no such file"),
+        ({"corpus": {"text": "elsewhere.txt"}}, "elsewhere.txt: no files found"),
         ({"corpus": {"text": "text.txt", "layout": "verse"}}, "corpus.layout"),
         ({"vectors": {"skip": {"method": "fasttext"}}}, "vectors.skip.method"),
-        ({"corpus": {"text": "text.txt", "segments": ["x"]}}, "'x' is not a segment"),
+        ({"corpus": {"text": "text.txt", "segments": ["x"]}}, "'x' is not a valid segment"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(

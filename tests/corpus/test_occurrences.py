@@ -196,9 +196,9 @@ def test_places_in_any_text(tmp_path_factory: pytest.TempPathFactory, parts: lis
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"start": -1}, "start -1 and end 6 do not mark a span in a text of 16 characters"),
-        ({"start": 6}, "start 6 and end 6 do not mark a span"),
-        ({"start": 12, "end": 17}, "start 12 and end 17 do not mark a span"),
+        ({"start": -1}, "start -1 and end 6 are not a span of the text, which has 16 characters"),
+        ({"start": 6}, "start 6 and end 6 are not a span of the text"),
+        ({"start": 12, "end": 17}, "start 12 and end 17 are not a span of the text"),
         ({"text": "a — b", "start": 1, "end": 4}, "the text from start 1 to end 4 is not a word"),
         ({"start": 2.5}, "valid integer"),
         ({"text": 3}, "valid string"),
@@ -215,7 +215,7 @@ def test_rows_that_do_not_go_together(write: Write, tmp_path: Path) -> None:
     path = write("t.jsonl", jsonl(ROW, ROW | {"start": 12, "end": 16}, ROW | {"end": 5}))
     refused(path, "the occurrence of 'rose' at character 2 of sentence 's1' appears twice", path, 3)
     path = write("t.jsonl", jsonl(ROW, ROW | {"text": "a rose", "word": "New York"}))
-    refused(path, "the id 's1' belongs to another sentence", path, 2)
+    refused(path, "the id 's1' already belongs to another sentence", path, 2)
     other = write("u.jsonl", jsonl(ROW))
     refused([write("t.jsonl", jsonl(ROW)), other], "twice", other, 1)
 
@@ -256,15 +256,15 @@ def test_segments() -> None:
     ("spec", "mode", "message"),
     [
         ([], "window", "no segment is given"),
-        (["long"], "window", "'long' is not a segment for windows"),
-        (["9"], "window", "'9' is not a segment for windows"),
-        ([">-1"], "bin", "'>-1' is not a segment for bins"),
-        ([True], "window", "True is not a segment for windows"),
-        ([9.5], "window", "9.5 is not a segment for windows"),
-        (["all"], "bin", "'all' is not a segment for bins"),
-        ([0], "window", "0 is not a segment: "),
-        ([-9], "bin", "-9 is not a segment: "),
-        ([">0"], "window", "'>0' is not a segment: "),
+        (["long"], "window", "'long' is not a valid segment"),
+        (["9"], "window", "'9' is not a valid segment"),
+        ([">-1"], "bin", "'>-1' is not a valid segment"),
+        ([True], "window", "True is not a valid segment"),
+        ([9.5], "window", "9.5 is not a valid segment"),
+        (["all"], "bin", "'all' is not a valid segment"),
+        ([0], "window", "0 is not a valid segment: "),
+        ([-9], "bin", "-9 is not a valid segment: "),
+        ([">0"], "window", "'>0' is not a valid segment: "),
         ([9, 25, 9], "window", "the segment '9' is given twice"),
         ([">9", "> 9"], "window", "the segment '> 9' is given twice"),
         (["all", "all"], "window", "the segment 'all' is given twice"),

@@ -183,10 +183,10 @@ QUOTES = "put quotes around a word that YAML reads as another type"
         ("categories", ..., ": is missing"),
         ("lists", ..., ": is missing"),
         ("lists.bad.words", [], ": list should have at least 1 item"),
-        ("lists.bad.words", [False], ".0: expected a text, got False: " + QUOTES),
-        ("lists.bad.words", ["war", None], ".1: expected a text, got None: " + QUOTES),
+        ("lists.bad.words", [False], ".0: expected a string, got False: " + QUOTES),
+        ("lists.bad.words", ["war", None], ".1: expected a string, got None: " + QUOTES),
         ("lists.bad.words", ["war", " \t"], ".1: the field is blank"),
-        ("lists.bad.words", ["war", ["x"]], ".1: expected a text, got ['x']"),
+        ("lists.bad.words", ["war", ["x"]], ".1: expected a string, got ['x']"),
         ("lists.bad.words", "war", ": input should be a valid list, got 'war'"),
         ("lists.bad.labels", "x", ": unknown key"),
         ("templates.thing", ["Here it is."], ".0: {word} " + ONCE + " 0 times"),
@@ -249,7 +249,7 @@ def test_paired_lists_are_equally_long(write: Write, target: str, change: str, t
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("a: b: c\n", ", line 1: is not YAML"),
+        ("a: b: c\n", ", line 1: is not valid YAML"),
         ("- a\n", ": is not a YAML mapping with keys such as name"),
         # YAML itself would keep the last of each in silence.
         (SET + "name: other\n", ", line 2, field 'name': the key appears twice, again on line 23"),
@@ -281,7 +281,7 @@ def test_anchors_may_be_named_in_several_places(write: Write) -> None:
         ("{}\n{}", ", line 2: is not one JSON object: Extra data — give a JSON object of the form {word: [suffix, …]}"),
         ("[]", ": input should be a valid dictionary"),
         ('{"rose": "s"}', ", rose: input should be a valid list"),
-        ('{"rose": ["s", null]}', ", rose.1: expected a text, got None"),
+        ('{"rose": ["s", null]}', ", rose.1: expected a string, got None"),
         ('{"rose": ["s"],\n "rose ": ["t"]}', ", field 'rose': the key appears twice in one object"),
         ("", ", line 1: is not one JSON object"),
     ],
@@ -352,7 +352,7 @@ def test_a_seat_file_is_one_object_over_many_lines(write: Write) -> None:
         (json.dumps({**seat(*"abcd"), "targ1": {"category": "x", "examples": [True]}}), ", targ1.examples.0: expected"),
         (json.dumps(seat("\ud83d", *"bcd")), ", targ1.examples.0: contains half of a surrogate pair"),
         ('{"targ1": {}, "targ1": {}}', ", field 'targ1': the key appears twice in one object"),
-        ('{"targ1": ' + "1" * 5000 + "}", ", line 1: is not JSON: a number of 5,000 digits is too long"),
+        ('{"targ1": ' + "1" * 5000 + "}", ", line 1: is not valid JSON: a number of 5,000 digits is too long"),
     ],
 )
 def test_bad_seat_files(write: Write, content: str, told: str) -> None:

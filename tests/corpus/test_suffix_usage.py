@@ -224,7 +224,7 @@ def test_a_frequent_thing_is_held_among_many_rare_ones() -> None:
     assert 90 - found.short <= found.counts["often"] <= 90
     words = {"x": {"x": ""}}
     told = list(notes(Usage(of({"x": []}), words, frozenset(), Counter({("x", "x"): 1}), {"x": found})))
-    assert f"counts of what begins with x and is not claimed may be up to {found.short} too low" in told
+    assert f"counts of other runs that begin with x may be up to {found.short} too low" in told
 
 
 # --- worked by hand -----------------------------------------------------------------------------------------------
@@ -304,25 +304,22 @@ def test_notes(tmp_path: Path) -> None:
     found = used(MOTHER, TEXT, tmp_path, language="bn", others=["মাটি"])
     assert list(notes(found)) == [
         "5 of 11 forms never occur; 0 words occur in no form (7 occurrences of all forms)",
-        "suffixes that occur with none of the words that have them (2): য়ের (1 word, 4 occurrences), "
-        "ের (1 word, 1 occurrence)",
-        "others that occur with none of a group, words with the same suffixes (1): কে (মামা, 1 occurrence)",
-        "6 runs begin with a word and are not claimed",
+        "suffixes that never occur with any of their words (2): য়ের (1 word, 4 occurrences), ের (1 word, 1 occurrence)",
+        "suffixes that never occur with a group of words that share their suffixes (1): কে (মামা, 1 occurrence)",
+        "6 runs of word characters begin with a word but are not a form of it",
         "words that are a form of another (1): ভাইরা (ভাই)",
         "forms of more than one word, which count for each (1): ভাইরা",
-        "forms that are words of their own (1): মাটি",
-        f"forms that cannot be spelt like this (1): ভাইের ({E_SIGN})",
+        "forms that are also words in their own right (1): মাটি",
+        f"misspelt forms (1): ভাইের ({E_SIGN})",
     ]
 
 
 def test_groups_are_words_with_the_same_suffixes(tmp_path: Path) -> None:
     found = used({"ক": ["টি", "র"], "খ": ["টি", "র"], "গ": ["টি"]}, "কর খ গটি গটি ক", tmp_path)
-    assert (
-        "others that occur with none of a group, words with the same suffixes (1): টি (ক and 1 more, 3 occurrences)"
-        in notes(found)
-    )
+    shown = "টি (ক and 1 more, 3 occurrences)"
+    assert f"suffixes that never occur with a group of words that share their suffixes (1): {shown}" in notes(found)
     both = used({"ক": ["টি", "র"], "খ": ["টি", "র"], "গ": ["টি"]}, "কর খটি", tmp_path)
-    assert not any("of a group" in note for note in notes(both))  # গ itself never occurs
+    assert not any("with a group" in note for note in notes(both))  # গ itself never occurs
 
 
 def test_a_longer_word_has_what_begins_with_it(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_what_is_no_text_is_left_out_and_counted(zoo: Zoo, tmp_path: Path) -> No
     assert (found.records, found.skipped, found.unknown, found.special) == (4, 2, 1, 1)
     assert found.unigrams.total == counted(zoo("bert"), ["The dog", ".", "The dog."]).total()
     notes = " ".join(found.notes())
-    assert "2 of 4 records have no text" in notes and "unknown to the tokenizer" in notes
+    assert "2 of 4 records have no readable text" in notes and "unknown to the tokenizer" in notes
 
 
 def test_the_probabilities_of_all_entries_sum_to_one(zoo: Zoo, text: Path) -> None:
@@ -134,7 +134,7 @@ def test_slor_of_sentences(name: str, zoo: Zoo, text: Path, tmp_path: Path, penc
     (tmp_path / "s.txt").write_text("\n".join(SENTENCES), "utf-8")
     asked = ("score", "-m", zoo(name), "--normalise", "slor", "--unigrams", "u.parquet", "s.txt")
     code, out, err = penchant(*asked)
-    assert code == 0 and "never in the text of the unigrams" in err
+    assert code == 0 and "not occur in the text of the unigrams" in err
     assert [float(line.split("\t")[0]) for line in out.splitlines()[1:]] == pytest.approx(expected, abs=1e-4)
     table = pc.score(zoo(name), SENTENCES, normalise="slor", unigrams=tmp_path / "u.parquet")
     assert table["score"].to_list() == pytest.approx(expected, abs=1e-4)
@@ -166,7 +166,7 @@ def test_another_tokenizer_is_refused(zoo: Zoo, text: Path, tmp_path: Path, penc
     assert fitting(both, tokenizer, label).file == both[1]
     with pytest.raises(DataError, match="none of the 2 tables"):
         fitting([both[0], tmp_path / "gpt2.tsv"], tokenizer, label)
-    with pytest.raises(DataError, match="2 tables of unigrams are for the tokenizer"):
+    with pytest.raises(DataError, match="2 tables of unigrams match the tokenizer"):
         fitting([both[1], both[1]], tokenizer, label)
 
 
@@ -217,7 +217,7 @@ def test_slor_of_pairs(zoo: Zoo, text: Path, tmp_path: Path, penchant: Penchant)
         result = probe.run(zoo(kind))
         assert result.signature["normalise"] == "none,mean,pen,slor"
         assert result.signature["unigrams"].startswith(f"{kind}#")
-        assert any("not in the text of the unigrams" in caution for caution in result.cautions)
+        assert any("not occur in the unigram counts" in caution for caution in result.cautions)
         counts, items = counted(zoo(kind), LINES), result.items
         gaps = []
         for role in ("good", "bad"):

@@ -15,12 +15,19 @@ from pages import Row, number, numbers, read, said, table_of
 from paths import ROOT, SHARED, bundled
 from penchant.engine.read_requests import ROUNDING
 from penchant.files import safe
+from penchant.instruments.associations import claims as associations
+from penchant.instruments.cloze import claims as cloze
 from penchant.instruments.cloze.probe import Cloze
+from penchant.instruments.minimal_pairs import claims as minimal_pairs
+from penchant.instruments.values import claims as values
+from penchant.report.tables import FEWEST
 from penchant.stats.consistency import RESPONDENTS
+from penchant.stats.equivalence import POWER
 from penchant.stats.intervals import HELD, HELD_ENOUGH
 from penchant.stats.raters import WANTED, mean_over_raters
 from penchant.stats.spread import FEW
 from penchant.text_io import LONGEST_LINE
+from penchant.views.claims import FARTHEST
 
 DEMO = ("docs/demo.md", "docs/demo.template.md")
 EARLY, MODERN = "bundled:early-modern", "bundled:modern"
@@ -78,13 +85,13 @@ def test_the_page_is_its_template() -> None:
     assert all(part in page for part in re.split(r"<!-- [A-Z]+ -->", template))
 
 
-def test_the_first_picture_shows_a_difference_that_is_told(demo: dict[tuple[str, str, str], dict[str, float]]) -> None:
+def test_the_picture_of_leans_shows_a_clear_difference(demo: dict[tuple[str, str, str], dict[str, float]]) -> None:
     said(
         "README.md",
-        "In sentences that call for Early Modern English, the words of the first lean that way more than those of the "
-        "second",
+        "In early sentences the model of Shakespeare and the King James Bible leans to that time more than the modern "
+        "one",
     )
-    assert "(docs/demo-beta.svg)" in read("README.md")
+    assert '"docs/demo-beta.svg"' in read("README.md")
     row = demo[f"{EARLY} − {MODERN}", "difference of mean β", "early"]
     assert row["high"] < 0 and row["p_holm"] <= 0.05  # of the three groups; −1 is Early Modern English
 
@@ -223,7 +230,7 @@ def test_what_follows_from_bfloat16() -> None:
     assert abs(gap) < 1 and abs(gap) <= share
 
 
-@pytest.mark.parametrize("page", [BFLOAT, "README.md"])
+@pytest.mark.parametrize("page", [BFLOAT, "docs/scores.md"])
 def test_bfloat16_is_faster(page: str) -> None:
     said(page, "is faster")
     speeds = {row["case"].split("`")[1]: numbers(row[OURS])[:3] for row in table_of("bench/README.md", "case", OURS)}
@@ -259,6 +266,42 @@ def test_how_often_the_tests_try() -> None:
     hostile = "tests/cli/test_hostile.py"
     assert few == constant(hostile, r"^@seed\(\d+\)\n@_setting\(([\d_]+)\)")
     assert many == constant(hostile, r"^@pytest.mark.slow\n@_setting\(([\d_]+)\)")
+
+
+def test_the_smallest_effects_of_interest() -> None:
+    accuracy, models, lean, rating, effect = said(
+        TRUST,
+        "{} points for an accuracy, {} points between two models, {} for a lean between varieties, {} for a rating "
+        "from 1 to 5, and an effect size of {}.",
+    )
+    assert (accuracy, models) == (100 * minimal_pairs.PREFERENCE, 100 * minimal_pairs.MODELS)
+    assert (lean, rating, effect) == (cloze.MARGIN, values.RATINGS, associations.MARGIN)
+    said(TRUST, "in four of five studies, unless that is more than 100 times those at hand")
+    assert POWER == 0.8 and FARTHEST == 100
+    assert said(TRUST, "Fewer than {} items give neither a *yes* nor a *no*.") == [FEWEST]
+
+
+def test_what_is_simulated_of_the_rule() -> None:
+    (studies,) = said(TRUST, "The test simulates {} studies of each kind.")
+    rule = "tests/views/test_verdict_rule.py"
+    assert studies == constant(rule, r"sets, slack = (\d+)")
+    yes, no = said(
+        TRUST,
+        "at most {} in 100 say *yes* where there is no effect, and at most {} in 100 say *no* where it is as large as "
+        "the smallest of interest",
+    )
+    assert yes == 100 * constant(rule, r"count\(YES\) / sets <= ([\d.]+) \+ slack")
+    assert no == 100 * constant(rule, r"count\(NO\) / sets <= ([\d.]+) \+ slack")
+    pilots, items, low, high = said(
+        TRUST,
+        "After {} pilots of {} items, new studies with as many items as were named show that effect in {} to {} of "
+        "100.",
+    )
+    assert pilots == constant(rule, r"for _ in range\((\d+)\):")
+    assert items == constant(rule, r"pilot = drawn\(rng, (\d+), 0\)")
+    assert [low, high] == [
+        100 * constant(rule, p) for p in (r"assert ([\d.]+) < np.mean", r"np.mean\(found\) < ([\d.]+)")
+    ]
 
 
 def test_limits() -> None:

@@ -115,7 +115,7 @@ def test_a_token_of_both_is_refused(zoo: Zoo) -> None:
         ours = scorer(zoo(name))
         for score in (ours.given, ours.without):
             line = refusal(partial(lambda read: list(read([("Th", "e keys", "here")])), score), DataError)
-            assert line.startswith("here: 'The'")
+            assert line.startswith("here: the text to score begins inside the token 'The'")
 
 
 def test_without_a_beginning_token_pmi_needs_a_neutral_text(zoo: Zoo) -> None:
@@ -123,7 +123,7 @@ def test_without_a_beginning_token_pmi_needs_a_neutral_text(zoo: Zoo) -> None:
     with pytest.raises(MethodError, match="no beginning token"):
         list(ours.without(TEXTS))
     assert len(list(ours.without(TEXTS, neutral=NEUTRAL))) == 3
-    with pytest.raises(DataError, match="are more than the 64"):
+    with pytest.raises(DataError, match="accepts at most 64"):
         list(ours.without(TEXTS, neutral="very " * 62))
 
 
@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_refused(zoo: Zoo, tmp_path: Path, penchant: Pencha
     code, _, err = penchant(*base, "t.csv", "--column", "y", "--prefix", "x")
     assert code == 0 and "1 of 1 sentence has no white space after its prefix" in err
     (tmp_path / "m.csv").write_text("x,y\nRain, is wet\nTh,e keys\n", "utf-8")
-    refused(penchant(*base, "m.csv", "--column", "y", "--prefix", "x"), "m.csv, line 3", "'The' is one token")
+    refused(penchant(*base, "m.csv", "--column", "y", "--prefix", "x"), "m.csv, line 3", "inside the token 'The'")
     with pytest.raises(DataError, match="2 prefixes for 1 texts"):
         pc.score(zoo("gpt2"), ["The keys"], prefixes=["a", "b"])
 

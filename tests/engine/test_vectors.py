@@ -389,8 +389,8 @@ class TestRefusals:
             ("xlm-roberta", "The dog <mask> saw it.", "dog", "special token in the text", "special token"),
             ("gpt2", "The dog <|endoftext|> saw it.", "dog", "special token in the text", "special token"),
             ("llama", "The dog </s> saw it.", "dog", "special token in the text", "special token"),
-            ("bert", "dog " * 63, "dog", "too long", "more than the 64"),
-            ("gpt2", "dog " * 63, "dog", "too long", "more than the 64"),
+            ("bert", "dog " * 63, "dog", "too long", "accepts at most 64"),
+            ("gpt2", "dog " * 63, "dog", "too long", "accepts at most 64"),
             ("bert", "The  dog", "  ", "no token", "no token of"),
             ("bert", "", "", "no token", "no token of"),
         ],
@@ -456,7 +456,7 @@ class TestSentences:
 
     @pytest.mark.parametrize("name", tiny.CAUSAL)
     def test_have_no_cls_in_a_causal_model(self, zoo: Zoo, name: str) -> None:
-        with pytest.raises(MethodError, match=r"does not see the text.*use last or mean"):
+        with pytest.raises(MethodError, match=r"cannot attend to the rest of the text.*use last or mean"):
             Scorer(load(zoo(name))).sentence_vectors([("Rain", "")], pooling="cls")
 
     def test_have_no_cls_where_nothing_is_before_the_text(self, bengali: Callable[[str], Path], tmp_path: Path) -> None:
@@ -609,9 +609,9 @@ class TestStore:
         keys, vectors = some(3)
         wrong: Any
         for wrong in (vectors.astype(np.float32), vectors[:2], vectors[:, 0]):
-            with pytest.raises(ValueError, match="for 3 keys"):
+            with pytest.raises(ValueError, match="expected float16 vectors"):
                 store.add(keys, wrong)
-        with pytest.raises(ValueError, match="not 1 to"):
+        with pytest.raises(ValueError, match="expected 1 to"):
             store.add([], vectors[:0])
 
     def test_what_another_process_added_is_seen(self, tmp_path: Path) -> None:
@@ -760,7 +760,7 @@ class TestCollect:
 
     def test_the_store_of_another_question_is_refused(self, zoo: Zoo, tmp_path: Path) -> None:
         lm = load(zoo("bert"))
-        with pytest.raises(CacheError, match=r"layers 2 of 2, pieces mean, not for .* layers 1 of 2"):
+        with pytest.raises(CacheError, match=r"layers 2 of 2, pieces mean, not of .* layers 1 of 2"):
             collect(Scorer(lm), open_store(tmp_path, lm), MANY, layers=(1,))
 
     def test_a_word_in_two_places_of_one_text_and_in_two_texts_are_four(self, zoo: Zoo, tmp_path: Path) -> None:
@@ -808,7 +808,7 @@ class TestCollect:
             digest = hashlib.sha256(part.read_bytes()).hexdigest()[:32]
         stem = name.format(digest=digest, begin=int(begin) - 2, huge=10**30, other=digest)
         part.rename(part.with_name(f"{stem}.arrow"))
-        with pytest.raises(CacheError, match="store of vectors"):
+        with pytest.raises(CacheError, match="vector store"):
             open_store(tmp_path, lm)
 
     def test_the_largest_number_of_float16_is_kept(

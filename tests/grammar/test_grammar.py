@@ -146,7 +146,7 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
 
 WRONG = r"""
 language: en => langauge: en | langauge | unknown key
-language: en => language: false | language | expected a text, got False: put quotes around a word that YAML reads as
+language: en => language: false | language | expected a string, got False: put quotes around a word that YAML reads as
 statement.md => none.md | statement | there is no file
   objects:\n => @  objects: {}\n  objects:\n | paradigms.objects | the key appears twice, again on line 11
 field: syntax => fields: syntax | paradigms.objects.fields | unknown key
@@ -161,15 +161,15 @@ class=eat^ => class^ | slots.verb.where | expected a test such as number=plural 
 class=eat^ => clas=eat^ | slots.verb.where | the words of slot 'verb' have no column 'clas' — did you mean class?
 class=eat^ => object=eat^ | slots.verb.where | the words of slot 'verb' have no column 'object'
 class=eat^ => class=eats^ | slots.verb | no word of category verb with class=eats^human!=yes can be drawn
-number: [singular, plural] => number: [true, no] | slots.object.choose.number.0 | expected a text, got True
-number: [singular, plural] => number: [a b] | slots.object.choose.number | a value must not contain spaces, as 'a b'
+number: [singular, plural] => number: [true, no] | slots.object.choose.number.0 | expected a string, got True
+number: [singular, plural] => number: [a b] | slots.object.choose.number | values must not contain spaces: 'a b'
 {number: [singular, plural]}\n => {plural: [x]}\n | slots.object.choose.plural | 'plural' is a form or the category
 fits: verb.object => fits: vreb.object | slots.object.fits | there is no slot 'vreb' — did you mean verb?
-fits: verb.object => fits: verb | slots.object.fits | expected a restriction of a slot, such as verb.object, got 'verb'
+fits: verb.object => fits: verb | slots.object.fits | expected a slot restriction, such as verb.object, got 'verb'
 fits: verb.object => fits: verb.class | slots.object.fits | the words of slot 'verb' have no restriction 'class'
 fits: verb.object => fits: object.kind | slots.object.fits | slot 'object' is not drawn before this one — drawn before:
 fits: verb.object => agree: {kind: det.number} | slots.object.agree.kind | slot 'det' is not drawn before this one
-{number: object.number} => {number: object} | slots.det.agree.number | expected a feature of a slot, such as object.num
+{number: object.number} => {number: object} | slots.det.agree.number | expected a slot feature, such as object.num
 {number: object.number} => {number: object.nubmer} | slots.det.agree.number | the words of slot 'object' have no feature
 {number: object.number} => {number: object.plural} | slots.det.agree.number | the words of slot 'object' have no feature
 {number: object.number} => {nubmer: object.number} | slots.det.agree.nubmer | the words of slot 'det' have no feature
@@ -238,8 +238,8 @@ def test_a_grammar_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     refused(lambda: read_grammar(tmp_path / "none"), f"{tmp_path / 'none'}: no such file or directory")
     refused(lambda: read_grammar(tmp_path), f"{tmp_path}: the directory does not contain grammar.yaml")
     for text, message in (
-        ("a: [b", f"{place}, line 1: is not YAML"),
-        ("x: 1\n\ty: 2\n", f"{place}, line 2: is not YAML"),
+        ("a: [b", f"{place}, line 1: is not valid YAML"),
+        ("x: 1\n\ty: 2\n", f"{place}, line 2: is not valid YAML"),
         ("name: !!timestamp 2024-13-45", f"{place}, line 1: contains '2024-13-45'"),
         ("- a\n", f"{place}: is not a YAML mapping with keys such as name"),
         ("", f"{place}: is not a YAML mapping with keys such as name"),

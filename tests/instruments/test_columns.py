@@ -96,5 +96,5 @@ def test_a_column_that_is_not_there_and_the_place_of_a_bad_cell(tmp_path: Path) 
         f"{path}: there is no column 'satz' — did you mean Satz? the columns are id, Satz, expected, group, source"
     )
     path = write(tmp_path / "c.csv", [{**SENTENCES[0], "text": "no gap"}], {"text": "Satz"})
-    with pytest.raises(DataError, match="line 2, field 'Satz': a sentence has exactly one gap"):
+    with pytest.raises(DataError, match="line 2, field 'Satz': a sentence must have exactly one gap"):
         read_cloze(path, {"text": "Satz"})

@@ -9,8 +9,11 @@ import polars as pl
 import pytest
 import scipy
 
-from penchant.instruments.measures import Contrast, Mean, Measure, estimates
+from penchant.errors import MethodError
+from penchant.instruments.measures import Contrast, Mean, Measure, estimates, require_columns
+from penchant.instruments.row_instruments import claims_of
 from penchant.records import Estimate
+from penchant.views.claims import judged
 
 RNG = np.random.default_rng(3)
 N = 60
@@ -105,3 +108,27 @@ def test_a_difference_of_shares_is_mcnemars() -> None:
     assert made.test is not None and made.test.p == pytest.approx(
         min(1, 2 * (discordant.sf(k) + discordant.pmf(k) / 2))
     )
+
+
+@pytest.mark.parametrize("lift", [0.0, 2.0])
+def test_the_margin_of_a_claim_is_that_of_the_measure(lift: float) -> None:
+    """A mean of 0 with a standard error of 0.02 is a no by the default of 0.1, but open by a margin of 0.01."""
+    gains = np.tile([-1.0, 1.0], 2000) * 1.2 + lift
+    items = pl.DataFrame({"gain": gains})
+    for margin, kind in ((None, "no"), (0.01, "cannot tell"), (1.0, "no")):
+        measure = Mean("m", "gain", margin=margin)
+        (made,) = found(measure, items=items)
+        overall, more = claims_of(measure, "items")
+        assert (overall.name, more.name, more.compared) == ("overall", "more", True)
+        assert not callable(overall.margin)
+        assert judged(made.row(), overall.shown, overall.margin)[0] == ("yes" if lift else kind)
+
+
+def test_margins_of_shares_are_points_and_margins_are_above_0() -> None:
+    claims = claims_of(Mean("m", PAIR, by="kind", share=True), "items")
+    assert [(claim.name, claim.margin) for claim in claims] == [("overall", 0.05), ("levels", 0.05), ("more", 0.02)]
+    (made,) = found(Mean("m", PAIR, share=True))
+    assert not callable(claims[0].margin)
+    assert judged(made.row(), claims[0].shown, claims[0].margin)[0] == ("yes" if made.p <= 0.05 else "cannot tell")
+    with pytest.raises(MethodError, match="not above 0"):
+        require_columns([Mean("m", PAIR, margin=0)], ITEMS, "here", levels=True)

@@ -92,6 +92,9 @@ MISTAKES = {
     "type": ("row = VariantRow", "row = 3", "broken_type/__init__.py, line "),
     "side": ("measures = (", f"measures = ({CONTRAST}, ", "contrasts 'man'"),
     "words": ("title: Variants", "titel: Variants", "text.yaml, field 'titel'"),
+    "claim": ("title: Variants", "title: Variants\nclaims: {most: {}}", "text.yaml, field 'claims.most'"),
+    "finding": ("  methods:", "  finding: {}\n  methods:", "text.yaml, field 'prose.finding'"),
+    "margin": ('by="kind"', 'by="kind", margin=0', "broken_margin/__init__.py: the margin of measure 'preference"),
     "text": ("title: Variants", "title: Variants\nquestions: {", "text.yaml"),
     "fact": ("items|length", "itemz|length", "text.yaml, field 'prose.methods': 'itemz' is undefined"),
     "shape": ("  methods:", "  methods: 3\n  others:", "text.yaml"),
@@ -147,9 +150,16 @@ def test_it_goes_through_every_command_like_ours(penchant: Program, tmp_path: Pa
     html = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "Labov" in html and "t test over sentences" in html
     before = (tmp_path / "out" / "report.html").read_bytes()
-    code, out, _ = penchant("report", "out")
-    assert code == 0
-    assert out.startswith("What was found\n- Preference for the first variant: bundled:")
+    assert penchant("report", "out")[0] == 0
+    found = [
+        verdict
+        for section in pc.open("out").document().sections
+        for each in section.answers()
+        for verdict in each.verdicts
+    ]
+    kinds = {(verdict.claim, verdict.place): verdict.kind for verdict in found}
+    assert [*kinds] == [("overall", ""), ("levels", "negation"), ("levels", "copula"), ("more", "")]
+    assert {*kinds.values()} == {"cannot tell"}  # five sentences
     assert (tmp_path / "out" / "report.html").read_bytes() == before
     for form, name in (
         ("latex", "references.bib"),

@@ -18,7 +18,7 @@ from penchant.report.export import export
 from penchant.report.item_browser import ItemTable, Joined
 from penchant.report.page import write_report
 from penchant.study.catalogue import write_template
-from penchant.study.result_directories import Outcome
+from penchant.study.outcome import Outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

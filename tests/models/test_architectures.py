@@ -105,7 +105,7 @@ def test_a_causal_model_answers_as_it_does_alone(kind: str, tmp_path: Path) -> N
 def test_a_model_that_reads_ahead_has_vectors_and_no_scores(kind: str, tmp_path: Path) -> None:
     lm = _read(save(kind, tmp_path, causal=True))
     assert lm.kind == "encoder"
-    with pytest.raises(ModelError, match="reads the tokens after"):
+    with pytest.raises(ModelError, match="attends to tokens after"):
         list(Scorer(lm).score(numbered(TEXTS)))
     plain: Any = _plain(lm, causal=True)
     vectors = Scorer(lm).embed(TEXTS)
@@ -183,7 +183,7 @@ def test_a_model_that_answers_differently_each_time_is_refused(tmp_path: Path, m
     home = save("bert", tmp_path, causal=False)
     with monkeypatch.context() as patched:
         patched.setattr(BertEmbeddings, "forward", lambda *a, **k: (e := plain(*a, **k)) + torch.randn_like(e))
-        with pytest.raises(ModelError, match="different answers each time"):
+        with pytest.raises(ModelError, match="different outputs for the same text"):
             read_model(home)
     _read(home)
 

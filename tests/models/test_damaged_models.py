@@ -40,7 +40,7 @@ def test_embeddings_that_are_no_numbers(
 ) -> None:
     bad = altered(zoo(name), tmp_path / "bad", weights=filled(value, part))
     (tmp_path / "s.txt").write_text("The cats sleep.\n", "utf-8")
-    refused(penchant("score", "-m", bad, "s.txt"), "bad@", "'", "damaged")
+    refused(penchant("score", "-m", bad, "s.txt"), "bad@", "'", "returned nan for")
     (tmp_path / "p.tsv").write_text("good\tbad\nThe cats sleep.\tThe cats sleeps.\n", "utf-8")
     write_study(tmp_path / "study.yaml", [bad], {"minimal-pairs": {"data": "p.tsv"}})
     refused(penchant("run", "study.yaml", "-o", "out"), "returned nan for")

@@ -112,7 +112,7 @@ def test_a_model_is_loaded_in_parts(zoo: Zoo, name: str, tmp_path: Path, monkeyp
     monkeypatch.setattr(device_map, "cards", lambda: {0: 1000})
     monkeypatch.setattr(Placing, "options", lambda *_: options)
     for device in ("auto", "auto+cpu"):
-        assert "have room for 1e-06 GB" in refusal(partial(_load, zoo(name), device=device), ModelError)
+        assert "can hold only 1e-06 GB" in refusal(partial(_load, zoo(name), device=device), ModelError)
     monkeypatch.setattr(Placing, "put", lambda _, model: model)
     lm = _load(zoo(name), device="auto")
     assert ModelRecord.of(lm).device == "cpu + disk"

@@ -241,6 +241,6 @@ def test_check_says_which_shortcuts_are_taken(zoo: Zoo, monkeypatch: pytest.Monk
     def told() -> str:
         return next(f.detail for f in pc.check(load(zoo("bert")), ["Rain"]) if f.name == "trained head")
 
-    assert "head and last layer applied at read positions" in told()
+    assert "head and last layer applied only at positions that are used" in told()
     monkeypatch.setenv("PENCHANT_PLAIN", "1")
     assert "whole model at every position (PENCHANT_PLAIN is set)" in told()

@@ -66,14 +66,14 @@ def test_what_cannot_be_asked(penchant: Program, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("good,bad\nIt is.,It are.\n")
     (tmp_path / "practice.csv").write_text("text,right\nA.,9\n")
     to = ("-o", "r.sqlite", "--html", "pages", "--raters", "a")
-    refused(penchant("rate", "nothing", *to), "nothing: contains no items that people can rate")
+    refused(penchant("rate", "nothing", *to), "nothing: contains no items to rate")
     refused(penchant("rate", "t.csv", *to), "the columns are 'id', 'text'")
     refused(penchant("rate", "t.csv", *to, "--column", "texts"), "there is no column 'texts'", "did you mean text")
     refused(penchant("rate", "t.csv", *to, "--column", "text"), "t.csv, line 3, field 'text': the text is blank")
     refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "give the column of texts with --column")
     refused(penchant("rate", "p.csv", *to, "--task", "sentence"), "unknown task 'sentence'", "sentences")
     refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is not a proportion")
-    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "is not the URL of a page")
+    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "is not a valid URL")
     refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: already exists")
     ask = ("--task", "sentences", "--practice", "practice.csv")
     refused(
@@ -291,6 +291,6 @@ def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_
     assert code == 0, err
     said = " ".join((out + err).split())
     assert "own: 4 of 24 pairs have judgements; comparisons with people leave out the others" in said
-    assert "8 of 8 rows are of pairs with another id there; they were matched by their two sentences" in said
+    assert "8 of 8 rows were matched by their two sentences instead of the pair's id" in said
     items = pl.read_parquet(tmp_path / "out" / "minimal-pairs" / "bundled_modern" / "items.parquet")
     assert items.filter(pl.col("human_n") > 0)["id"].to_list() == [5, 6, 7, 20]

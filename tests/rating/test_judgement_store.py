@@ -124,7 +124,7 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
     with Store.open(file, scale_task(), raters=["anna"]) as store:
         token = store.raters()[0].token
     for other in (scale_task(5), scale_task(seed=1), scale_task(repeat=0.5), choice_task()):
-        with pytest.raises(StudyError, match="contains judgements of other items"):
+        with pytest.raises(StudyError, match="was created for other items"):
             Store.open(file, other)
     with Store.open(file, scale_task(instructions="New."), raters=["anna", "ben"], slots=3) as store:
         assert [rater.name for rater in store.raters()] == ["anna", "ben"]

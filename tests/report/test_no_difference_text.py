@@ -70,14 +70,14 @@ def test_a_bound_that_is_too_narrow_is_not_shown(run: Callable[[str], str]) -> N
 @pytest.mark.parametrize(
     ("probe", "bound", "told"),
     [
-        ("minimal-pairs", 10, "10 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
-        ("fair-pairs", 1, "1 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
+        ("minimal-pairs", 10, "10 is too large: no accuracy difference can exceed 1 — give a share"),
+        ("fair-pairs", 1, "1 is too large: no accuracy difference can exceed 1 — give a share"),
         (
             "cloze",
             1.5,
-            "1.5 is too large for a bound: no difference of mean δ is larger than 1 — give it in units of β",
+            "1.5 is too large: no difference of mean δ can exceed 1 — give it in units of β",
         ),
-        ("values", 5, "5 is too large for a bound: no difference of ratings is larger than 4 — give points"),
+        ("values", 5, "5 is too large: no difference of ratings can exceed 4 — give points"),
     ],
 )
 def test_a_bound_that_no_difference_can_reach_is_refused(
@@ -87,10 +87,10 @@ def test_a_bound_that_no_difference_can_reach_is_refused(
     (tmp_path / "s.yaml").write_text(
         f"study: s\nmodels: ['bundled:modern']\nprobes:\n  - {probe}: {{{data}, equivalence: {bound}}}\n", "utf-8"
     )
-    refused(penchant("run", "s.yaml", "-o", "out"), "s.yaml, line 4", f"{probe}.equivalence: {told}")
+    refused(penchant("run", "s.yaml", "-o", "out"), "s.yaml, line 4", f"{probe}.equivalence: the bound {told}")
     name, fields = {"fair-pairs": ("FairPairs", {"original": "a", "fair": "b"})}.get(probe, ("", {"data": "d"}))
     call = getattr(pc, name or {"minimal-pairs": "MinimalPairs", "cloze": "Cloze", "values": "Values"}[probe])
-    with pytest.raises(MethodError, match=f"equivalence: {bound} is too large for a bound"):
+    with pytest.raises(MethodError, match=f"equivalence: the bound {bound} is too large"):
         call(**fields, equivalence=bound)
     assert call(**fields, equivalence=0.9).equivalence == 0.9
 

@@ -96,13 +96,13 @@ def test_a_model_is_a_line(shown: dict[str, list[Any]]) -> None:
     assert data(shown["load"]) == {"text/plain": "<masked model bundled:modern: float32, up to 256 tokens>"}
 
 
-def test_a_result_begins_with_what_was_found(shown: dict[str, list[Any]]) -> None:
+def test_a_result_begins_with_answers(shown: dict[str, list[Any]]) -> None:
     found = data(shown["result"])
     assert found["text/plain"].startswith("<minimal-pairs with bundled:modern: 3 items, ")
     seen = str(Words(found["text/html"]))
-    head, _, rest = seen.partition("What was found ")
-    assert len(head) < 200 and rest.startswith("Pairs in which the acceptable sentence is more probable")
-    assert "too few to say, n = 3 pairs" in rest[:200] and "<script" not in found["text/html"]
+    assert "Too few pairs to say whether bundled:modern prefers the acceptable sentence (3 pairs)." in seen[:400]
+    assert found["text/html"].index('class="answers"') < found["text/html"].index("<table")
+    assert "<script" not in found["text/html"]
 
 
 def test_a_comparison_is_a_table(shown: dict[str, list[Any]]) -> None:
@@ -166,7 +166,7 @@ def test_charts_are_pictures(shown: dict[str, list[Any]]) -> None:
                 "StudyError: study: probes.0: unknown probe 'minimal-pair' — did you mean",
             ],
         ),
-        ("unknown", ["line 1: a.sumary", "UnknownNameError: a result: has no 'sumary' — did you mean summary?"]),
+        ("unknown", ["line 1: a.sumary", "UnknownNameError: a result: has no attribute 'sumary' — did you mean"]),
     ],
 )
 def test_an_error_is_the_readers_line_and_its_own(shown: dict[str, list[Any]], cell: str, lines: list[str]) -> None:

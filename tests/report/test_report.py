@@ -29,9 +29,10 @@ from penchant.report.detokenize import readable
 from penchant.report.page import page, write_report
 from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.study.manifest import read_manifest
-from penchant.study.result_directories import Outcome, read_outcome, side_by_side
+from penchant.study.outcome import Outcome
+from penchant.study.result_directories import read_outcome, side_by_side
 from penchant.study.run import run_study
-from penchant.study.study_file import read_study
+from penchant.study.study_file import DEMO, read_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -148,6 +149,12 @@ def values_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study of `penchant demo`."""
+    return run(DEMO, tmp_path_factory.mktemp("demo") / "out")
+
+
+@pytest.fixture(scope="module")
 def blimp_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models, one masked and one causal, on the beginnings of six paradigms of BLiMP."""
     if not SHARED.is_dir():
@@ -240,9 +247,16 @@ class Reader:
     def pick(self, label: str, option: str) -> None:
         self.page.get_by_label(label, exact=True).select_option(label=option)
 
+    def reviewed(self) -> Reader:
+        """The page with the part for reviewers open."""
+        self.page.evaluate("document.querySelectorAll('.reviewers').forEach((part) => (part.open = true))")
+        return self
+
     def as_opened(self) -> Reader:
-        """The page with all items shown and shut, and nothing under the mouse; how they are sorted stays."""
+        """The page with all items shown and shut, the part for reviewers shut, and nothing under the mouse; how items
+        are sorted stays."""
         self.page.mouse.move(0, 0)
+        self.page.evaluate("document.querySelectorAll('.reviewers').forEach((part) => (part.open = false))")
         self.page.evaluate("document.querySelectorAll('.controls button').forEach((button) => button.click())")
         self.page.evaluate("scrollTo(0, 0)")
         return self
@@ -415,8 +429,8 @@ def test_text_is_shown_literally(which: str, reading: Callable[..., Reader], req
         reader.pick("kind", "statement")
         shown = reader.page.locator(".items tbody").inner_text()
         texts = [HOSTILE, "x < y & z", ARABIC, "বাড়ি", 'tea is "hot"', "<b>one</b>", "<i>she</i>"]
-        assert "synthetic <u>people</u>" in reader.page.locator("body").inner_text()
-        assert "is SYNTHETIC" in reader.page.locator(".cautions").inner_text()
+        assert "synthetic <u>people</u>" in reader.reviewed().page.locator("body").inner_text()
+        assert "is SYNTHETIC" in reader.page.locator(".reviewers .cautions").inner_text()
     for text in texts:
         assert text in shown
     body = reader.page.locator("body").inner_text()
@@ -439,7 +453,7 @@ def test_signatures_are_copied_and_parse(pairs_study: Path, reading: Callable[..
     reader = reading(pairs_study / "report.html", permissions=["clipboard-read", "clipboard-write"])
     second = results(pairs_study)[1]
     assert reader.page.locator(".estimates button").count() == 0  # not beside every number
-    reader.page.locator(".recipes > summary").click()
+    reader.reviewed().page.locator(".recipes > summary").click()
     wanted = second.signature.with_(normalise="none")
     reader.page.locator(".signatures li", has_text=str(wanted)).get_by_role("button").first.click()
     copied = reader.page.evaluate("navigator.clipboard.readText()")
@@ -450,7 +464,7 @@ def test_signatures_are_copied_and_parse(pairs_study: Path, reading: Callable[..
 
 
 def test_estimates_are_those_of_the_results(pairs_study: Path, reading: Callable[..., Reader]) -> None:
-    reader = reading(pairs_study / "report.html")
+    reader = reading(pairs_study / "report.html").reviewed()
     shown = reader.page.locator("#s0-accuracy tbody tr").first.locator("td").all_inner_texts()
     cells = [" ".join(text.split()) for text in shown]
     summary = results(pairs_study)[0].summary
@@ -518,7 +532,7 @@ def test_a_walk_with_keys_alone(pairs_study: Path, reading: Callable[..., Reader
     page = reading(pairs_study / "report.html", viewport=WIDE).page
     for control in page.locator("details > summary").all():
         control.press("Enter")
-    page.evaluate("document.querySelector('h1').tabIndex = -1; document.querySelector('h1').focus()")
+    page.evaluate("const top = document.querySelector('.top p'); top.tabIndex = -1; top.focus()")
     seen = []
     for _ in range(500):
         page.keyboard.press("Tab")
@@ -553,7 +567,7 @@ def test_a_walk_with_keys_alone(pairs_study: Path, reading: Callable[..., Reader
 
 FOCUSED = """() => {
   const part = document.activeElement;
-  if (part === document.body || part === document.documentElement || part.tagName === "H1") return null;
+  if (part === document.body || part === document.documentElement) return null;
   const style = getComputedStyle(part);
   const every = [...document.querySelectorAll("*")];
   return {
@@ -584,18 +598,27 @@ SMALL = """[...document.querySelectorAll(".chart svg")].filter((svg) =>
 
 
 def test_the_first_screen(pairs_study: Path, reading: Callable[..., Reader]) -> None:
-    """Question, finding and cautions come first, then the main figure and the tables; its making is at the end.
+    """Question, answers, two short cautions and the main figure come first; then items and limits, what reviewers
+    ask for, and its making.
 
     Figures are reached and described without a mouse.
     """
-    reader = reading(pairs_study / "report.html", viewport=WIDE)
-    order = "h1, header .question, .finding, .cautions, .chart, .estimates, .recipes, #words, #made, .models"
+    reader = reading(pairs_study / "report.html", viewport=WIDE).reviewed()
+    order = "h1, header .question, section > .first, section > .first .cautions, .items, .reviewers, "
+    order += ".reviewers .cautions, .estimates, .recipes, #words, #made, .models"
     parts = (reader.page.locator(part).first for part in order.split(", "))
     tops = [part.evaluate("part => part.getBoundingClientRect().top") for part in parts]
     assert tops == sorted(tops)
-    assert tops[4] < 800  # the figure begins on the first screen
+    figure = reader.page.locator("section > .first .chart")
+    assert figure.evaluate("part => part.getBoundingClientRect().top") < 400  # beside the answers
     (placed,) = read_outcome(pairs_study).document().sections
-    assert reader.page.locator(".finding p").all_text_contents() == placed.finding() != []
+    sentences = [text for answer in placed.answers() for text in answer.sentences]
+    assert reader.page.locator(".answers p").all_text_contents() == sentences != []
+    questions = [answer.question for answer in placed.answers()]
+    assert reader.page.locator(".answers h3").all_text_contents() == questions
+    cautions = {text for result in placed.results for text in result.cautions}
+    assert reader.page.locator(".reviewers .cautions li").count() >= len(cautions)
+    assert reader.page.locator(".first .cautions li").count() == min(2, len(cautions))
     for chart in reader.page.locator(".chart").all():
         assert chart.get_attribute("tabindex") == "0"
         described = reader.page.locator(f"[id='{chart.get_attribute('aria-describedby')}']")
@@ -603,6 +626,42 @@ def test_the_first_screen(pairs_study: Path, reading: Callable[..., Reader]) -> 
     words = reader.page.locator("section[aria-labelledby=words] dt").all_inner_texts()
     assert {"A, U", "Holm", "interval", "lp", "signature"} <= set(words)
     assert not {"β", "δ", "pll", "Cronbach's α"} & set(words)  # the page does not use them
+
+
+def demo_reader(demo: Path, reading: Callable[..., Reader], width: int, height: int) -> tuple[Reader, float]:
+    """The demo's page on a screen, and where its answers, first figure and short cautions end."""
+    reader = reading(demo / "report.html", viewport={"width": width, "height": height})
+    bottom = reader.page.locator("section > .first").evaluate("part => part.getBoundingClientRect().bottom + scrollY")
+    return reader, bottom
+
+
+def test_the_first_layer_fits_a_screen_and_two_of_a_phone(demo: Path, reading: Callable[..., Reader]) -> None:
+    for width, height, screens in ((1280, 800, 1), (390, 844, 2)):
+        reader, bottom = demo_reader(demo, reading, width, height)
+        assert bottom <= screens * height
+        assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_first_two_layers_are_short(demo: Path, reading: Callable[..., Reader]) -> None:
+    """Apart from items and the texts in drawings; what reviewers ask for is shut until a link leads into it."""
+    reader, _ = demo_reader(demo, reading, 1280, 800)
+    assert 200 < reader.page.evaluate(READ) <= 900
+    table = reader.page.locator(".reviewers .estimates").first
+    assert not table.is_visible()
+    reader.page.get_by_role("link", name="The numbers.").first.click()
+    assert table.is_visible()
+    assert reader.troubles == []
+
+
+READ = """[...document.querySelectorAll("header, main > section")]
+  .filter((part) => part.matches("header") || part.querySelector(".first"))
+  .flatMap((part) => {
+    const copy = part.cloneNode(true);
+    copy.querySelectorAll(".reviewers, .items table, svg").forEach((inner) => inner.remove());
+    copy.querySelectorAll("p, li, h1, h2, h3, figcaption, div, option").forEach((inner) => inner.append(" "));
+    return copy.textContent.split(/\\s+/).filter(Boolean);
+  }).length"""
+"""The number of words on the page before what reviewers ask for."""
 
 
 def test_nothing_is_cut_off_with_three_models(
@@ -727,8 +786,9 @@ def blocks(html: str) -> dict[str, str]:
 def test_report_of_one_directory(penchant: Program, pairs_study: Path, tmp_path: Path) -> None:
     code, out, err = penchant("report", pairs_study, "-o", tmp_path / "other.html")
     assert code == 0
-    assert out.startswith("What was found\n- Pairs in which the acceptable sentence is more probable")
-    assert err.endswith(f"report: {tmp_path / 'other.html'}\n")
+    (placed,) = read_outcome(pairs_study).document().sections
+    assert placed.answers()[0].sentences[0][:60] in " ".join(out.split())
+    assert err.endswith(f"report: {tmp_path / 'other.html'}\nnext: penchant report {pairs_study} --full\n")
     assert (tmp_path / "other.html").read_text("utf-8") == (pairs_study / "report.html").read_text("utf-8")
 
 
@@ -737,7 +797,7 @@ def test_report_refuses_what_is_no_result(penchant: Program, pairs_study: Path, 
     refused(penchant("report", tmp_path), "contains no study", "penchant run")
     broken = shutil.copytree(pairs_study, tmp_path / "broken")
     (broken / "manifest.json").write_text("{}", "utf-8")
-    refused(penchant("report", broken), "manifest.json: is not the record of a study")
+    refused(penchant("report", broken), "manifest.json: is not a study manifest")
     shutil.copyfile(pairs_study / "manifest.json", broken / "manifest.json")
     lost = next(broken.glob("minimal-pairs/*/items.parquet"))
     lost.unlink()
@@ -755,7 +815,7 @@ def test_an_unfinished_study_says_so(pairs_study: Path, tmp_path: Path, reading:
     (half / "minimal-pairs" / "comparison.parquet").unlink()
     write_report(read_outcome(half).document(), half / "report.html")
     text = reading(half / "report.html").page.locator("header").inner_text()
-    assert "Not finished. 1 of 2 probes and models" in text
+    assert "Not finished. 1 of 2 pairs of a probe and a model" in text
     manifest.units = []
     manifest.write(half / "manifest.json")
     with pytest.raises(Exception, match="no model is finished yet"):
@@ -797,10 +857,9 @@ def test_two_directories_side_by_side(
     code, out, err = penchant("report", pairs_study, alone, "-o", tmp_path / "two.html")
     assert code == 0, err
     (other,) = results(alone)
-    for own in results(pairs_study):
-        assert (
-            f"{own.signature['model']} − {other.signature['model'].partition('@')[0]}" in out
-        )  # a long name goes on below
+    assert f"− {other.signature['model'].partition('@')[0]}@" in out  # a long name goes on below
+    assert f"\n{results(pairs_study)[0].signature['model']} " in out
+    assert err.endswith(f"\nnext: penchant report {pairs_study} {alone} --full\n")
     both = side_by_side(pairs_study, alone)
     assert len(both.results) == 3
     overall = both.comparisons["minimal-pairs"].filter(pl.col("scope") == "group")

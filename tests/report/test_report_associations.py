@@ -38,7 +38,8 @@ from penchant.report.page import page, write_report
 from penchant.report.references import cited
 from penchant.report.tables import Number, ReportTable
 from penchant.stats.association import effect_size
-from penchant.study.result_directories import Outcome, read_outcome
+from penchant.study.outcome import Outcome
+from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 from penchant.wording.phrases import Note, notes_json
@@ -193,7 +194,7 @@ def test_headlines_are_those_of_the_results(finished: Path, outcome: Outcome, re
         assert line[4].rstrip("abc") == shown(own)
         assert (line[4] == shown(own)) == (own["note"] == "")
         assert line[5:] == [p_value(own["p"]), p_value(own["p_holm"])]
-    assert "2 of 2 words of absent are missing" in reader.page.locator("#s0").locator("..").inner_text()
+    assert "2 of 2 words of absent are missing" in reader.reviewed().page.locator("#s0").locator("..").inner_text()
     # A layer a row, and the two sets of CEAT and of structures a column each.
     assert [line[3] for line in lines(reader, "seat", "effects")][:4] == ["-1", "-1", "0", "0"]
     for place, contexts, measure in (
@@ -519,7 +520,7 @@ def test_the_page_shows_the_table_across(finished: Path, outcome: Outcome, readi
     for line, wanted in zip(lines(reader, ACROSS, "measures"), table.rows, strict=True):
         texts = [str(c).replace("-", "−") + marks.get(c.note, "") if isinstance(c, Number) else c for c in wanted.cells]
         assert line == texts
-    notes = reader.page.locator(f"section[aria-labelledby={ACROSS}] .foot").all_inner_texts()
+    notes = reader.reviewed().page.locator(f"section[aria-labelledby={ACROSS}] .foot").all_inner_texts()
     assert notes == [f"{mark} {note}" for note, mark in marks.items()]
 
 
@@ -529,7 +530,7 @@ def test_the_terminal_prints_it(capsys: pytest.CaptureFixture[str], outcome: Out
     show(outcome.document(), full=True)
     out = capsys.readouterr().out
     table, columns = across(outcome)
-    assert out.startswith(f"{ACROSS}: {table}\n\n{ACROSS}: {columns}\n\nweat: ")
+    assert f"{ACROSS}: {table}\n\n{ACROSS}: {columns}\n\nWord embedding association test (WEAT)\n- " in out
     assert "ceat: Combined effect sizes by category, fixed sentences, 12 samples" in out
     assert "everything that was measured" in out  # details too
 
@@ -645,7 +646,7 @@ def test_a_result_without_any_effect_size(outcome: Outcome, finished: Path, tmp_
     write_report(empty.document(), tmp_path / "report.html")
     reader = reading(tmp_path / "report.html")
     assert reader.troubles == []
-    assert "9 of 9 words of <b>it</b> are missing" in reader.page.locator("main").inner_text()
+    assert "9 of 9 words of <b>it</b> are missing" in reader.reviewed().page.locator("main").inner_text()
     assert reader.page.locator("main b, .chart").count() == 0
     for form in ("csv", "latex", "figures"):
         export(empty.document(), form, tmp_path / form)

@@ -291,9 +291,9 @@ def test_what_cannot_be_tested_is_refused_or_nan() -> None:
     assert math.isnan(permutation_test([], [1.0]).p)
     with pytest.raises(MethodError, match="unknown alternative 'lower' — use one of two-sided, upper"):
         permutation_test([1.0], [2.0], alternative="lower")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="vector 1 has no direction"):
+    with pytest.raises(DataError, match="vector 1 is zero or not finite"):
         unit(np.array([[1, 2], [0, 0]]))
-    with pytest.raises(DataError, match="vector 0 has no direction"):
+    with pytest.raises(DataError, match="vector 0 is zero or not finite"):
         unit(np.array([[np.inf, 2], [1, 0]]))
 
 

@@ -159,7 +159,7 @@ def test_what_is_no_point() -> None:
         Points.of([1, math.nan], [1, 2], [0, 0], [0, 0])
     with pytest.raises(DataError, match="differ in length: 2 and 1 items"):
         Points.of([1, 2], [1], [0, 0], [0, 0])
-    with pytest.raises(DataError, match="a variance is 0 or more"):
+    with pytest.raises(DataError, match="a variance must not be negative"):
         Points.of([1, 2], [1, 2], [0, -1], [0, 0])
     with pytest.raises(DataError, match="two points"):
         Points.of([1], [1], [0], [0]).line()

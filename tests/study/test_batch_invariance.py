@@ -110,13 +110,13 @@ def test_the_finding_says_what_was_measured(zoo: Zoo) -> None:
     lm = _load(zoo("gpt2"))
     sound = _finding(lm)
     assert sound.verdict == "pass"
-    assert sound.detail.startswith("largest change of a token's log-probability with the batch ")
-    assert sound.detail.endswith("e-06 (float32, cpu, 8 sentences)")
+    assert sound.detail.startswith("a token's log-probability changes by up to ")
+    assert sound.detail.endswith("e-06 between batches (float32, cpu, 8 sentences)")
     _leaks(lm.network.model)
     leaking, result = _finding(lm), invariance(lm, PLACED)
     assert result is not None
     assert leaking.verdict == "warn"
-    assert f"with the batch {result.token:.2g} (float32, cpu, 8 sentences), which is above 0.0001;" in leaking.detail
+    assert f"{result.token:.2g} between batches (float32, cpu, 8 sentences), more than 0.0001;" in leaking.detail
 
 
 def test_half_precision_says_which_differences_may_be_the_batchs(zoo: Zoo) -> None:
@@ -124,7 +124,7 @@ def test_half_precision_says_which_differences_may_be_the_batchs(zoo: Zoo) -> No
     result, finding = invariance(lm, PLACED), _finding(lm)
     assert result is not None
     assert finding.verdict == "pass"
-    assert finding.detail.endswith(f"a difference in score up to {2 * result.sentence:.2g} may come from batching")
+    assert finding.detail.endswith(f"up to {2 * result.sentence:.2g} between two sentences may be due to batching")
 
 
 def test_of_many_texts_neighbours_from_all_parts_are_compared(zoo: Zoo) -> None:

@@ -333,7 +333,7 @@ def test_columns_of_one_name_and_groups_are_no_table(lm: Any) -> None:
         with pytest.raises(pc.DataError, match=r"^the data: two columns have the same name: bad — rename one of them"):
             call(twice)
     grouped = pd.DataFrame(COLUMNS).assign(group="g").groupby("group")
-    wrong = "no set|no file and no table|neither a file nor a table"
+    wrong = "not a set of statements|no set|no file and no table|neither a file nor a table"
     for call in (pc.MinimalPairs, pc.read_pairs, pc.read_stimuli, pc.Cloze, pc.Values, pc.read_values):
         with pytest.raises(pc.DataError, match=rf"a DataFrameGroupBy is ({wrong}) — [^\n]+$"):
             call(grouped)
@@ -346,7 +346,7 @@ def test_what_a_reader_gives_is_not_read_again() -> None:
     for data in (pc.read_pairs(PAIRS), pc.read_stimuli(LISTS), 3, pc.load):
         with pytest.raises(pc.DataError, match=r"^MinimalPairs, data: an? .* is neither a file nor a table — [^\n]+$"):
             pc.MinimalPairs(data)
-    with pytest.raises(pc.DataError, match=r"give the file or the table that was read, .*columns="):
+    with pytest.raises(pc.DataError, match=r"pass the original file or table, .*columns="):
         pc.MinimalPairs(pc.read_pairs(PAIRS))
 
 
@@ -377,7 +377,7 @@ def test_errors_cite_the_data_the_row_and_the_column(lm: Any) -> None:
     assert error.value.__notes__ == ["the same on 7 more rows: 2, 3, 4, 5, 6, 7, 8"]
     assert any("row 2 as row 1" in caution for caution in pc.read_pairs(same).cautions)
     for cloze in holed(id=["1", "2"], text=["A [MASK].", "no gap"], expected=[1, 1], group=["g", "g"]):
-        with pytest.raises(pc.DataError, match=r"^the data, row 2 \('text'\): a sentence has exactly one gap"):
+        with pytest.raises(pc.DataError, match=r"^the data, row 2 \('text'\): a sentence must have exactly one gap"):
             pc.read_cloze(cloze)
     for words in holed(category=["1", "1"], set=["X", "Z"], word=["a\nb", "b"]):  # a line break is no row
         with pytest.raises(pc.DataError, match=r"^the data, row 2 \('set'\): input should be 'X', 'Y', 'A' or 'B'"):
@@ -439,7 +439,7 @@ def test_columns_name_the_id(lm: Any) -> None:
         pc.read_pairs(table, {**columns, "id": "nrr"})
     with pytest.raises(pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, "):
         pc.read_pairs(table, {"ident": "nr"})
-    with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: columns cannot be given for pairs from read_pairs"):
+    with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: columns does not apply to pairs from read_pairs"):
         pc.audit(lm, pc.read_pairs(table, columns), columns)
 
 

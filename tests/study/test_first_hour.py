@@ -193,7 +193,7 @@ def test_a_saved_result_is_reported_exported_and_compared(lm: Any, tmp_path: Pat
     first.save(tmp_path / "a")
     second.save(tmp_path / "b")
     page = pc.report(tmp_path / "a").read_text("utf-8")
-    assert "<title>Saved results" in page and "without a manifest: its machine is not known" in page
+    assert "<title>Saved results" in page and "without a manifest: its machine is unknown" in page
     assert {path.name for path in pc.export(tmp_path / "a", "csv")} >= {"minimal-pairs-accuracy.csv"}
     expected = pc.compare(first, second)
     assert pc.compare(tmp_path / "a", tmp_path / "b").drop("probe").equals(expected, null_equal=True)
@@ -236,7 +236,7 @@ def test_a_directory_may_be_given_a_name(tmp_path: Path) -> None:
     for name in ("", " a", "a@b", "a − b", "a\nb"):
         with pytest.raises(pc.PenchantError, match="is not a valid model name"):
             pc.load(tmp_path / "model", name=name)
-    with pytest.raises(pc.PenchantError, match="has a public name"):
+    with pytest.raises(pc.PenchantError, match="cannot be renamed"):
         pc.load("bundled:modern", name="ours")
     (tmp_path / "v.txt").write_text("2 2\na 1 0\nb 0 1\n", "utf-8")
     assert pc.load_vectors(tmp_path / "v.txt", name="small").name == "small"

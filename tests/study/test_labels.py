@@ -37,7 +37,7 @@ def test_labels_stand_wherever_a_model_is_named(
 ) -> None:
     path = study("{'bundled:modern': Our English, 'bundled:early-modern': Shakespeare’s}")
     out, err = succeeded(penchant("run", path, "-o", "out"))
-    assert "Our English" in out and "Shakespeare’s" in out and "Our English − Shakespeare’s" in out
+    assert "Our English" in out and "Shakespeare’s" in out and "Our English and Shakespeare’s" in out
     assert "bundled:" not in out + err
     for form in ("csv", "latex"):
         said, _ = succeeded(penchant("export", "out", "--to", form))
@@ -66,7 +66,7 @@ def test_labels_stand_wherever_a_model_is_named(
     ("names", "part"),
     [
         ("{gpt2: GPT-2}", "names.gpt2: no such model in the study"),
-        ("{'bundled:modern': A, 'bundled:early-modern': A}", "two models are called 'A'"),
+        ("{'bundled:modern': A, 'bundled:early-modern': A}", "two models have the label 'A'"),
         ("{'bundled:modern': 'bundled:early-modern'}", "'bundled:early-modern' is another model in the study"),
         ("{'bundled:modern': ''}", "a label must be one line"),
         ("{'bundled:modern': \"a\\nb\"}", "a label must be one line"),

@@ -65,14 +65,14 @@ def test_a_damaged_one_is_one_line(penchant: Program, finished: Path, change: di
         ("export", finished, "--to", "csv"),
         ("run", "s.yaml", "-o", finished, "--resume"),
     ):
-        refused(penchant(*command), f"manifest.json: is not the record of a study ({place}: ")
+        refused(penchant(*command), f"manifest.json: is not a study manifest ({place}: ")
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", "null", '{"units": {}}', '{"units": {"a": 1}, "attempts": [1]}', "\x00"]
 )
 def test_anything_else_is_one_line(tmp_path: Path, text: str) -> None:
-    with pytest.raises(StudyError, match="is not the record of a study"):
+    with pytest.raises(StudyError, match="is not a study manifest"):
         read_manifest(write(tmp_path / "manifest.json", text))
 
 

@@ -18,7 +18,7 @@ from penchant.study.result_directories import read_outcome
 PAIRS = "good\tbad\tgroup\nThe cats sleep.\tThe cats sleeps.\ta\nShe sings.\tShe sing.\tb\nIt rained.\tIt rain.\tb\n"
 MORE = "The dog sleeps.\tThe dog sleep.\tb\n"
 A, B, C = "./bert", "./gpt2", "./roberta"
-NOTE = "is not shown, because the study is run without it now"
+NOTE = "is not shown, because the study no longer includes it"
 
 
 @pytest.fixture

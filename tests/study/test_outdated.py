@@ -39,10 +39,10 @@ def test_what_is_old_is_told_until_it_is_made_anew(
 
     more = told(penchant("run", study, "-m", "bundled:modern", "-m", "bundled:early-modern", "-o", "out", "--resume"))
     assert more.count(OLD) == 4 and "note: report.html" not in more  # it is made anew
-    assert f"note: mine.html was {OLD}: penchant report out -o out/mine.html makes it again" in more
-    assert "penchant export out --to csv makes them again" in more
-    assert "penchant export out --to latex makes them again" in more
-    assert "penchant export out --to csv --columns all -o out/paper makes" in more
+    assert f"note: mine.html was {OLD}: recreate it with penchant report out -o out/mine.html" in more
+    assert "recreate them with penchant export out --to csv" in more
+    assert "recreate them with penchant export out --to latex" in more
+    assert "recreate them with penchant export out --to csv --columns all -o out/paper" in more
 
     report = told(penchant("report", "out"))
     assert report.count(OLD) == 4

@@ -62,10 +62,10 @@ def test_names_that_are_not_there_are_told_with_those_that_are(found: Any) -> No
         (lambda: found.results["values", "gpt2"], f"unknown result ['values', 'gpt2'] — {all_}"),
         (lambda: found.comparisons["cloze"], "unknown comparison 'cloze' — use one of 'minimal-pairs'"),
         (lambda: found.by_place()["minimal-pair"], "unknown probe 'minimal-pair' — did you mean 'minimal-pairs'?"),
-        (lambda: found.comparison, "has no 'comparison' — did you mean comparisons?"),
-        (lambda: found[keys[0]].signature["modle"], "a signature: has no 'modle' — did you mean model?"),
+        (lambda: found.comparison, "has no attribute 'comparison' — did you mean comparisons?"),
+        (lambda: found[keys[0]].signature["modle"], "a signature: has no key 'modle' — did you mean model?"),
         (lambda: found[keys[0]].charts()["acuracy"], "unknown chart 'acuracy' — did you mean 'accuracy'?"),
-        (lambda: found[keys[0]].sumary, "a result: has no 'sumary' — did you mean summary?"),
+        (lambda: found[keys[0]].sumary, "a result: has no attribute 'sumary' — did you mean summary?"),
         (
             lambda: pc.compare(found, found),
             "compare(): an Outcome is not a result — give two results, such as FOUND.res",
@@ -117,7 +117,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not a cluster address"),
         (
             lambda: pc.run(study(), "out", workers=2),
-            "workers, cpus and gpus apply only to a cluster — add on, such as on=",
+            "workers, cpus and gpus apply only to a cluster — set the argument `on`, such as on=",
         ),
         (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is given — omit models"),
         (lambda: pc.run(endless, "out"), "study: contains itself"),
@@ -185,10 +185,10 @@ def test_notes_are_told_without_progress_too(capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr().err.startswith("note: pairs.csv")
 
 
-def test_a_study_in_a_notebook_shows_its_finding_and_where_the_report_is() -> None:
+def test_a_study_in_a_notebook_shows_its_answers_and_where_the_report_is() -> None:
     found = pc.run(study(), "out", cache="none", limit=1, progress=False)
     shown = found._repr_html_()
-    assert "What was found" in shown and "out/report.html" in shown
+    assert "bundled:modern prefers" in shown and "out/report.html" in shown
     (result,) = found.results.values()
     assert len(result.items) == 1 and any("a pilot" in caution for caution in result.cautions)
 
@@ -213,7 +213,7 @@ def test_report_is_a_function_and_a_room() -> None:
         "import penchant.report",
         "from penchant.report import page\nassert callable(page.write_report)",
         "import penchant\nassert type(penchant.report).__name__ == 'function', penchant.report",
-        "from penchant.report.tables import Table",
+        "from penchant.report.tables import ReportTable",
         "import penchant.report.latex",
         "from penchant import report\nassert report is penchant.report and report.__name__ == 'report'",
     ]

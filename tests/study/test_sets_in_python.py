@@ -60,7 +60,7 @@ def test_a_cloze_set_with_its_scale(lm: Any, tmp_path: Path) -> None:
         pc.read_cloze({**given, "scale": {"low": "early", "hihg": "modern"}})
     with pytest.raises(pc.PenchantError, match=r"the data \('sentence'\): unknown key — did you mean sentences"):
         pc.read_cloze({"sentence": frame, "scale": SCALE})
-    with pytest.raises(pc.PenchantError, match=r"sentences, row 1 \('text'\): a sentence has exactly one gap"):
+    with pytest.raises(pc.PenchantError, match=r"sentences, row 1 \('text'\): a sentence must have exactly one gap"):
         pc.read_cloze({"sentences": [("s1", "The old.", -1, "a")]})
 
 

@@ -110,14 +110,14 @@ BY_FILL = {"cloze": {"data": "early-modern-60", "method": "fill"}}
     [
         ("./bert ./missing", [OF_PAIRS], ["missing: no such file or directory"]),
         ("./bert nobody/missing", [OF_PAIRS], ["nobody/missing: no such directory, and it cannot be downloaded"]),
-        ("./bert bundled:moden", [OF_PAIRS], ["bundled:moden: no bundled model of that name"]),
-        ("./bert ./gpt2", [OF_MASKS], ["./gpt2: no probe of the study reads causal", "logprob-bias reads masked"]),
-        ("./bert v.txt", [OF_PAIRS], ["v.txt: no probe of the study reads static", "minimal-pairs reads masked"]),
+        ("./bert bundled:moden", [OF_PAIRS], ["bundled:moden: there is no bundled model with this name"]),
+        ("./bert ./gpt2", [OF_MASKS], ["./gpt2: no probe of the study supports", "logprob-bias supports masked"]),
+        ("./bert v.txt", [OF_PAIRS], ["v.txt: no probe of the study supports static", "minimal-pairs supports masked"]),
         ("./bert ./gpt2", [BY_PLL], ["minimal-pairs with ./gpt2: method 'pll' is for masked models", "use lp"]),
         ("bundled:modern ./gpt2", [BY_FILL], ["cloze with ./gpt2: ./gpt2 is causal", "use method lp"]),
         ("./bert pairs.tsv", [OF_PAIRS], ["pairs.tsv: is neither a model directory, a GGUF file nor word vectors"]),
         ("./bert words.txt", [OF_PAIRS, OF_WORDS], ["words.txt: is not a word-vector file"]),
-        ("./bert ./bert-headless", [OF_PAIRS], ["./bert-headless: no word probabilities", "minimal-pairs reads"]),
+        ("./bert ./bert-headless", [OF_PAIRS], ["./bert-headless: no word probabilities", "minimal-pairs supports"]),
         ("./bert ./gpt2", [OF_PAIRS, OF_WORDS], ["no model of the study fits weat", "not ./bert (masked), ./gpt2"]),
         ("v.txt", [OF_PAIRS, OF_WORDS], ["no model of the study fits minimal-pairs", "static"]),
         ("./bert ./link", [OF_PAIRS], ["models: './bert' and './link' are both bert@"]),
@@ -247,7 +247,7 @@ def test_a_gguf_file_is_looked_at_without_reading_it(penchant: Program, study: C
     pytest.importorskip("gguf")
     (here / "a.gguf").write_bytes(b"GGUF and so on")
     told = lines(penchant("run", study(["a.gguf", "./bert"], OF_MASKS), "-o", "out"))
-    assert len(told) == 1 and "a.gguf: no probe of the study reads causal models" in told[0]
+    assert len(told) == 1 and "a.gguf: no probe of the study supports causal models" in told[0]
     (here / "a.gguf").write_bytes(b"no model")
     refused(penchant("run", study(["./bert", "a.gguf"], OF_PAIRS), "-o", "out"), "a.gguf: is not a GGUF file")
     assert not Path("out").exists()

@@ -31,7 +31,7 @@ def unit(out: Path) -> Path:
 def test_all_that_is_here_is_the_same(out: Path, penchant: Program) -> None:
     code, told, err = penchant("verify", out)
     assert (code, err, told.count("\n")) == (0, "", 1)
-    assert "4 result files, 1 data file, 1 model" in told
+    assert "5 result files, 1 data file, 1 model" in told
 
 
 @pytest.mark.parametrize("name", ["pairs.jsonl", "model/config.json", "model/model.safetensors", "out/manifest.json"])
@@ -62,7 +62,7 @@ def test_what_is_not_here_is_said_and_a_result_that_is_gone_is_a_change(out: Pat
     (out.parent / "pairs.jsonl").unlink()
     shutil.rmtree(out.parent / "model")
     code, told, _ = penchant("verify", out)
-    assert code == 0 and "pairs.jsonl" in told and "model" in told.partition("not here")[2]
+    assert code == 0 and "pairs.jsonl" in told and "model" in told.partition("not on this machine")[2]
     (unit(out) / "items.parquet").unlink()
     assert penchant("verify", out)[0] == 2
 

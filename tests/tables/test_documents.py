@@ -114,11 +114,11 @@ def test_a_key_that_is_not_there_has_the_line_of_the_nearest_above_it(
         ("- text: He is  # the first\n ", "-", 5, "contexts.0.text", "is missing"),
         ("    text: 12", "    number: 12", 9, "groups.š.text", "is missing"),
         ("  number: 3", "  number: three", 6, "contexts.0.number", "input should be a valid integer"),
-        ("{text: She is}", "{text: [She, is]}", 7, "contexts.1.text", "expected a text, got ['She', 'is']"),
+        ("{text: She is}", "{text: [She, is]}", 7, "contexts.1.text", "expected a string, got ['She', 'is']"),
         ("{text: She is}", "She is", 7, "contexts.1", "input should be a valid dictionary"),
         ("text: He is", "text: ' '", 5, "contexts.0.text", "the field is blank"),
         ("    text: 12", "    text: 12\nranks:\n  1: a\n  two: b", 13, "ranks.two", "input should be a valid integer"),
-        ("name: values", "name: true", 2, "name", "expected a text, got True"),
+        ("name: values", "name: true", 2, "name", "expected a string, got True"),
     ],
 )
 def test_a_mistake_has_its_line_and_field(
@@ -225,12 +225,12 @@ def test_what_an_alias_repeats_has_the_line_of_the_alias_or_its_anchor(tmp_path:
 @pytest.mark.parametrize(
     ("data", "line", "message"),
     [
-        (b"name: [a\n", 2, "is not YAML: expected"),
-        (b"name: a\nother: b: c\n", 2, "is not YAML: mapping values are not allowed here"),
-        (b"name: a\nother: *none\n", 2, "is not YAML: found undefined alias"),
-        (b"name: a\n---\nname: b\n", 2, "is not YAML: but found another document"),
+        (b"name: [a\n", 2, "is not valid YAML: expected"),
+        (b"name: a\nother: b: c\n", 2, "is not valid YAML: mapping values are not allowed here"),
+        (b"name: a\nother: *none\n", 2, "is not valid YAML: found undefined alias"),
+        (b"name: a\n---\nname: b\n", 2, "is not valid YAML: but found another document"),
         (b"name: a\n? [x]\n: b\n", 2, "contains a key that is a list or a mapping"),
-        (b"name: !!python/name:os.system\n", 1, "is not YAML: could not determine a constructor"),
+        (b"name: !!python/name:os.system\n", 1, "is not valid YAML: could not determine a constructor"),
         (b"name: a\nother: \x01\n", 2, "contains the character U+0001, which YAML does not allow"),
         (b"\nname: caf\xe9\n", 2, "is not UTF-8 (byte 0xe9): it looks like Latin-1 or Windows-1252"),
         ("name: a\n".encode("utf-16"), 1, "is not UTF-8 (byte 0xff): it looks like UTF-16"),
@@ -239,16 +239,16 @@ def test_what_an_alias_repeats_has_the_line_of_the_alias_or_its_anchor(tmp_path:
             2,
             "contains '2024-13-45', which cannot be converted to its type: month",
         ),
-        ("name: &a\n  in: *a\n", 1, "contains an alias of a value that contains the alias"),
-        ("x: y\nname: &a [x, *a]\n", 2, "contains an alias of a value that contains the alias"),
+        ("name: &a\n  in: *a\n", 1, "contains a recursive alias"),
+        ("x: y\nname: &a [x, *a]\n", 2, "contains a recursive alias"),
         (
             "&a name: &b\n  one: &c\n    two: *b\n    three: *c\n",
             1,
-            "contains an alias of a value that contains the alias",
+            "contains a recursive alias",
         ),
         ("a: 1\nb: '\\0'\nc: \"\\0\"\n", 3, "contains the character NUL"),
         ('a:\n- "\\ud800"\n', 2, "contains half of a surrogate pair"),
-        ('a:\n- "\\U00110000"\n', 2, "contains an escape sequence that is not a character"),
+        ('a:\n- "\\U00110000"\n', 2, "contains an invalid escape sequence"),
         ("a: b\nn: " + "9" * 6_000 + "\n", 2, "contains a number of 6,000 characters"),
         ("a: b\nn: 0x" + "f" * 6_000 + "\n", 2, "contains a number of 6,002 characters"),
         ("a: b\nn: !!int ''\n", 2, "contains '', which cannot be converted to its type"),
@@ -297,7 +297,7 @@ def test_json_is_read_with_keys_and_texts_normalised(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "place", "message", "hint"),
     [
-        (b'{"a": ["x"],\n "b": ["y", null]}', ", b.1", "expected a text, got None", HINT),
+        (b'{"a": ["x"],\n "b": ["y", null]}', ", b.1", "expected a string, got None", HINT),
         (b'{"a": "x"}', ", a", "input should be a valid list, got 'x'", HINT),
         (b"[]", "", "input should be a valid dictionary", HINT),
         (b"", ", line 1", "is not one JSON object: Expecting value", HINT),
@@ -307,8 +307,8 @@ def test_json_is_read_with_keys_and_texts_normalised(tmp_path: Path) -> None:
         (b'{"a": [], " a": []}', ", field 'a'", "the key appears twice in one object", ""),
         ('{"é": [], "e\u0301": []}'.encode(), ", field 'é'", "the key appears twice in one object", ""),
         (b'{"a": [\n"\xe9"]}', ", line 2", "is not UTF-8", saved_as_utf8("Latin-1 or Windows-1252")),
-        (b'{"a":\n' + b"1" * 5_000 + b"}", ", line 2", "is not JSON: a number of 5,000 digits", HINT),
-        (b"\n" + b"[" * 200_000, ", line 2", "is not JSON: it is nested more than 100 levels deep", HINT),
+        (b'{"a":\n' + b"1" * 5_000 + b"}", ", line 2", "is not valid JSON: a number of 5,000 digits", HINT),
+        (b"\n" + b"[" * 200_000, ", line 2", "is not valid JSON: it is nested more than 100 levels deep", HINT),
     ],
 )
 def test_json_that_is_refused(data: bytes, place: str, message: str, hint: str, tmp_path: Path) -> None:
@@ -408,8 +408,8 @@ def test_many_aliases_and_deep_nesting_end_soon(tmp_path: Path) -> None:
     merged = ["a0: &a0 {" + ", ".join(f"k{n}: 1" for n in range(9)) + "}"]
     merged += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 40)]
     for text, line, message in (
-        ("\n".join(levels), 6, "contains aliases that represent too many values"),
-        ("\n".join(merged), 5, "contains aliases that represent too many values"),
+        ("\n".join(levels), 6, "contains aliases that expand to too many values"),
+        ("\n".join(merged), 5, "contains aliases that expand to too many values"),
         ("a:\n" + " [\n" * 20_000, 103, "is nested more than 100 levels deep"),
         ("a:\n" + "\n".join(" " * i + "b:" for i in range(1, 3_000)), 101, "is nested more than 100 levels deep"),
     ):

@@ -239,7 +239,7 @@ def test_names_in_a_workbook_lose_the_blanks_around_them(tmp_path: Path) -> None
 def test_what_is_no_workbook(tmp_path: Path) -> None:
     for data, told in (
         (b"PK\x03\x04" + b"x" * 100, "cannot be read as an Excel workbook"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook in the format of Excel before 2007"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook in the old .xls format"),
         (b"$FL2(#) x", "cannot be read as SPSS data"),
         (b"<stata_dta>x", "cannot be read as Stata data"),
     ):

@@ -327,7 +327,7 @@ def test_a_quote_that_swallows_rows_is_refused(
     rows[closes][column] += '"'
     text = "\n".join(delimiter.join(row) for row in [["good", "bad", "group", "nr"], *rows])
     error = refused(write(folder, text + "\n"))
-    assert error.message == f"one cell contains whole rows: it continues to line {closes + 2}"
+    assert error.message == f"a cell contains entire rows: it continues to line {closes + 2}"
     assert (error.line, error.hint) == (opens + 2, "was a quotation mark left open? Close it, or remove it")
 
 

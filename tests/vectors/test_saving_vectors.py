@@ -137,13 +137,13 @@ def test_the_number_both_readers_misread(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "matrix", "message"),
     [
-        (("a b",), [[1.0]], "the word 'a b' is empty or contains a space or newline, which ends a word in a file"),
-        (("a\nb",), [[1.0]], "the word 'a\\nb' is empty or contains a space or newline, which ends a word in a file"),
-        (("",), [[1.0]], "the word '' is empty or contains a space or newline, which ends a word in a file"),
+        (("a b",), [[1.0]], "the word 'a b' is empty or contains a space or newline"),
+        (("a\nb",), [[1.0]], "the word 'a\\nb' is empty or contains a space or newline"),
+        (("",), [[1.0]], "the word '' is empty or contains a space or newline"),
         (("a", "\ud800"), [[1.0], [2.0]], "the word '\\ud800' cannot be written as UTF-8"),
         (("a", "b"), [[1.0], [np.nan]], "the vector of 'b' contains a value that is not finite"),
         (("a", "b"), [[-np.inf], [1.0]], "the vector of 'a' contains a value that is not finite"),
-        (("a", "a"), [[1.0], [2.0]], "a word appears twice"),
+        (("a", "a"), [[1.0], [2.0]], "the vocabulary lists 'a' twice"),
         (("a", "b"), [[1.0]], "2 words cannot have vectors of shape 1×1"),
         (("a",), [[]], "1 word cannot have vectors of shape 1×0"),
         ((), np.empty((0, 3)), "0 words cannot have vectors of shape 0×3"),
@@ -160,7 +160,7 @@ def test_what_would_not_read_back_is_refused(
 def test_endings_that_are_not_known(tmp_path: Path) -> None:
     for name in ("v.npy", "v", "v.txt.gz"):
         told = refusal(lambda name=name: save_vectors(some(), tmp_path / name), OutputError)  # type: ignore[misc]
-        assert told.startswith(f"{tmp_path / name}: '{Path(name).suffix}' is not an extension")
+        assert told.startswith(f"{tmp_path / name}: '{Path(name).suffix}' is not a file extension")
     assert not list(tmp_path.iterdir())
 
 

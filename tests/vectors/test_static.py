@@ -426,7 +426,7 @@ def numpy_file(folder: Path, array: Any, words: str | None = "a\nb\n") -> Path:
     ids=["1-d", "3-d", "no columns", "scalar", "text", "complex", "bool"],
 )
 def test_numpy_of_the_wrong_shape_or_kind(tmp_path: Path, array: Any) -> None:
-    assert refused(numpy_file(tmp_path, array)).startswith(": expected a table of numbers, found shape ")
+    assert refused(numpy_file(tmp_path, array)).startswith(": expected a matrix of numbers, found ")
 
 
 def test_numpy_that_is_pickled_or_damaged(tmp_path: Path) -> None:
@@ -446,10 +446,10 @@ def test_numpy_that_is_pickled_or_damaged(tmp_path: Path) -> None:
 def test_numpy_and_its_vocabulary(tmp_path: Path) -> None:
     path = numpy_file(tmp_path, np.ones((2, 2)), None)
     assert refused(path) == (
-        f": there is no vocabulary {tmp_path / 'v.vocab'} or {tmp_path / 'v.txt'} — "
+        f": there is no vocabulary file {tmp_path / 'v.vocab'} or {tmp_path / 'v.txt'} — "
         "give a text file with one word per line"
     )
-    assert "there is no vocabulary elsewhere" in refused(path, vocabulary="elsewhere")
+    assert "there is no vocabulary file elsewhere" in refused(path, vocabulary="elsewhere")
     for words, count in (("a\n", 1), ("a\nb\nc\n", 3), ("", 0), ("a\nb\n\n", 3)):
         save(tmp_path, words, "v.vocab")
         assert f"v.vocab: contains {counted(count, 'words')}, but v.npy has 2 rows" in refused(path)
@@ -479,7 +479,7 @@ def test_gzip_that_is_damaged(folder: Path) -> None:
     [
         (b"PK\x03\x04rest", "is a zip archive or a PyTorch checkpoint"),
         (pickle.dumps({"a": [1.0]}), "is a Python pickle, which is never loaded"),
-        (b"\xba\x16\x4f\x2f" + bytes(50), "is fastText's own binary format — use the .vec file"),
+        (b"\xba\x16\x4f\x2f" + bytes(50), "is in fastText's binary format — use the .vec file"),
         (gzip.compress(b"\x93NUMPY\x01\x00", mtime=0), "is a NumPy array inside gzip — unpack it"),
         (b"Once upon a time\nthere was a text\n", "is not a word-vector file: its lines do not end in numbers"),
         (b"a\t1.0\t2.0\nb\t3.0\t4.0\n", "is not a word-vector file: its lines do not end in numbers"),
@@ -523,7 +523,7 @@ def test_one_short_line_among_the_first_does_not_set_the_dimension(folder: Path)
         (b"0 5\n", "the header declares 0 words"),
         (b"\n", "the file is empty"),
         (b"PK\x03\x04 and so on", "is a zip archive"),
-        (b"\x93NUMPY and so on", "there is no vocabulary"),
+        (b"\x93NUMPY and so on", "there is no vocabulary file"),
     ],
 )
 def test_the_beginning_tells_what_is_no_file_of_vectors(tmp_path: Path, content: bytes, told: str) -> None:

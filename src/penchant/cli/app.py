@@ -88,7 +88,7 @@ def _program() -> Callable[..., object]:
 
 
 def main() -> NoReturn:
-    """Run a command, and report errors in one line and as an exit code."""
+    """Run a command; report an error in one line and through the exit code."""
     debug = "--debug" in sys.argv[1:]
     left_at_exit()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # the search for plugins in all packages is slow

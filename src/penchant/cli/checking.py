@@ -70,9 +70,9 @@ def audit(
     _caution(pair_sets)
     for row in audited.filter((audited["group"] == ALL) & (audited["unknown"] > 0)).iter_rows(named=True):
         note(
-            f"{row['model']}: {row['dataset']}: {of_all(row['unknown'], row['pairs'], 'pairs', 'hold')} something "
-            "unknown to the tokenizer, which may turn a whole word into one token: the lengths of these pairs mean "
-            "nothing, and the model cannot be measured on them"
+            f"{row['model']}: {row['dataset']}: unknown tokens in {of_all(row['unknown'], row['pairs'], 'pairs')}: one "
+            "may replace a whole word, so that the lengths of these pairs are meaningless and the model cannot be "
+            "measured on them"
         )
 
 
@@ -113,7 +113,7 @@ def check(
     trust_remote_code: TrustOption = False,
     allow_pickle: PickleOption = False,
 ) -> None:
-    """Check whether a model is fit to be measured; exit code 2 if it is not."""
+    """Check whether a model can be measured; exit with code 2 if it cannot."""
     import polars as pl
 
     from penchant.instruments.minimal_pairs.data import read_many, whole

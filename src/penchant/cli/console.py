@@ -24,7 +24,7 @@ FormatOption = Annotated[str, typer.Option("--format", help="table, tsv, csv (fo
 
 
 class ReaderGoneError(Exception):
-    """Signal, not an error, that the reader of standard output closed it, as `| head` does."""
+    """Raised if the reader of standard output, such as `head`, has closed it; the program then ends normally."""
 
 
 def check_format(format: str, known: Collection[str] = FORMATS) -> None:
@@ -68,7 +68,7 @@ def _csv(frame: pl.DataFrame) -> str:
 
 
 def write(text: str) -> None:
-    """Write text for people to standard output, with control characters escaped."""
+    """Write human-readable text to standard output, with control characters escaped."""
     with _write_errors():
         sys.stdout.write(visible(text) + "\n")
 

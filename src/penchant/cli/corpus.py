@@ -115,7 +115,6 @@ def _searchers(where: ClusterOptions | None) -> Iterator[ByFile | None]:
 
 @contextmanager
 def _megabytes() -> Iterator[Callable[[float, float], None]]:
-    """Show the progress through the text in megabytes."""
     with bars("MB") as bar:
         advance = bar("corpus")
         yield lambda done, total: advance(done / 1e6, total / 1e6)

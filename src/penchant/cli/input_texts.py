@@ -1,4 +1,4 @@
-"""Texts that a command reads, with their places: lines of a file or standard input, or cells of a table."""
+"""Input texts of a command, with their locations: lines of a file or standard input, or cells of a table."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def refuse_own_output(file: str) -> None:
 
 
 def lines(file: str) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, place) for each line of a file; the sentence is the line without its line ending."""
+    """Yield each line of a file, without its line ending, and its location for error messages."""
     name = "standard input" if file == "-" else file
     number = 0
     if file == "-" and sys.stdin is None:
-        raise DataError("is closed", where=name, hint="give a file, or one sentence per line")
+        raise DataError("is closed", where=name, hint="give a file, or pipe in one sentence per line")
     with nullcontext(sys.stdin.buffer) if file == "-" else opened(file) as stream:
         for number, raw in limited_lines(stream, name):
             try:
@@ -43,7 +43,7 @@ def lines(file: str) -> Iterator[tuple[str, str]]:
 
 
 def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, place) for each line of a file or, if `column` is given, for each row of a table."""
+    """Yield each line of a file or, if `column` is given, each cell of a column, with its location for messages."""
     if column is None:
         refuse_binary(file)
         yield from lines(file)
@@ -58,12 +58,13 @@ def texts_of(
     """Return the (text, place) pairs of all rows of a table, as one list for each column.
 
     Columns in `blank` may have empty cells; columns in `codes` may contain integers, which are read as text. Raises
-    DataError naming every other cell without a text.
+    DataError that lists all other cells without text.
     """
     from penchant.tables.rows import lacking, read_rows
 
     if file == "-":
-        raise MethodError("--column needs a table in a file, not standard input", hint="give a file")
+        message = "--column needs a table in a file, not standard input"
+        raise MethodError(message, hint="give a table file, such as a CSV")
     rows = read_rows(file)
     lacking(list(columns), list(dict.fromkeys(name for row in rows for name in row.values)), file)
     errors = []
@@ -76,7 +77,7 @@ def texts_of(
                 row.values[column] = text = str(text)
             if not isinstance(text, str) or not text.strip():
                 empty = text is None or text == ""
-                message = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
+                message = "the field is blank" if empty else f"expected a string, found {shortened(text)}"
                 hint = "remove the row or fill the cell" if empty or isinstance(text, str) else "give a column of texts"
                 errors.append(DataError(message, file=file, line=row.line, field=column, hint=hint))
     if errors:
@@ -89,7 +90,7 @@ TABLES = frozenset({".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".sav", ".dta
 
 
 def refuse_binary(file: str) -> None:
-    """Raise DataError if a file read by lines is a table, recognised by its content or its suffix."""
+    """Raise DataError if a file that should contain lines of text is a table, judging by its content or suffix."""
     from penchant.tables.rows import LONGEST_MAGIC, is_binary
 
     if file == "-":
@@ -103,7 +104,6 @@ def refuse_binary(file: str) -> None:
 
 
 def _columns(file: str) -> list[str]:
-    """Return the names of a table's columns; an empty list if the file cannot be read as a table."""
     from penchant.tables.rows import read_rows
 
     try:

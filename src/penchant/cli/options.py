@@ -61,7 +61,7 @@ EditedOption = Annotated[
     bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
 ]
 FullOption = Annotated[
-    bool, typer.Option("--full", help="Show all tables and cautions here, not only the findings and the first table.")
+    bool, typer.Option("--full", help="Show all tables and cautions here, not only the answers and the first table.")
 ]
 OnOption = Annotated[
     str | None,
@@ -98,7 +98,7 @@ def load_language_model(
     rehash: bool = False,
     probabilities: bool = True,
 ) -> LanguageModel:
-    """Load a language model, for its probabilities if `probabilities`, else for its vectors.
+    """Load a language model for scoring or, unless `probabilities`, only for its vectors.
 
     Raises ModelError if the model cannot be loaded or is a set of static word vectors.
     """
@@ -123,7 +123,10 @@ def load_language_model(
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> ClusterOptions | None:
-    """Return the cluster on which to run, or None for this process. Raises ClusterError or MethodError."""
+    """Return the cluster on which to run, or None for this process.
+
+    Raises ClusterError for an invalid address, and MethodError if only the resources of workers are given.
+    """
     from penchant.cluster.connect import ClusterOptions
 
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):

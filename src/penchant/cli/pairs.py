@@ -79,7 +79,7 @@ def filter_(
     id_: IdOption = "id",
     trust_remote_code: Remote = False,
 ) -> None:
-    """Keep the pairs of equal token length, and report the proportion lost and whether the loss is uneven."""
+    """Keep the pairs of equal token length; report the share of dropped pairs and whether it differs between groups."""
     from penchant.instruments.minimal_pairs.build_pairs import Counters, filtered
     from penchant.instruments.minimal_pairs.data import read_many
 
@@ -102,7 +102,7 @@ def repair(
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same words.")] = 0,
     trust_remote_code: Remote = False,
 ) -> None:
-    """Replace the word that differs with words of the same features until the token lengths are equal."""
+    """Replace the word that differs with words that have the same features until the token lengths are equal."""
     from penchant.grammar.grammar import find_grammar, read_grammar
     from penchant.instruments.minimal_pairs.build_pairs import Counters
     from penchant.instruments.minimal_pairs.data import read_many
@@ -158,7 +158,6 @@ def controversial(
 
 
 def _grammar(name: str, paradigms: list[str] | None) -> tuple[Grammar, list[str]]:
-    """Return a grammar and the names of the requested paradigms, by default all of them. Raises DataError."""
     from penchant.grammar.grammar import find_grammar, read_grammar
 
     source = read_grammar(find_grammar(name))
@@ -171,7 +170,6 @@ def _grammar(name: str, paradigms: list[str] | None) -> tuple[Grammar, list[str]
 def _differences(
     rows: Sequence[dict[str, Any]], normalise: str, cache: str | None, lm: LanguageModel
 ) -> NDArray[np.float64]:
-    """Return score(good) − score(bad) for every row, computed with the model's default method."""
     import numpy as np
 
     from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams

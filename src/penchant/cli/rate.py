@@ -179,7 +179,7 @@ def _serve(task: RatingTask, out: Path, names: list[str], slots: int, host: str,
             "same command continues."
         )
         if host not in LOOPBACK:
-            say("note: this page is open to others without encryption: put a proxy with https before it")
+            say("note: other machines can access this page, without encryption: use an https proxy")
         serve(store, bound, address)
     together = f" and {out}-wal, which belong together" if is_beside(out) else ""
     say(f"stopped; the answers are in {out}{together}")

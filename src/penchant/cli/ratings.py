@@ -127,11 +127,11 @@ def agreement(
         raters, estimates, disputed, notes = of_items.agreement(
             *items, least=least, seed=seed, resamples=resamples, level=level
         )
-        title = f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart"
+        title = f"{counted(len(disputed), 'items')} whose answers differ by {least:g} or more"
         _show(raters, estimates, disputed, title, notes, "items")
         return
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
-    title = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
+    title = f"{counted(len(result.disputed), 'words')} whose ratings differ by {least:g} or more"
     _show(result.raters, (result.alpha, result.raw), result.disputed, title, result.notes, "words")
 
 
@@ -157,6 +157,6 @@ def _show(
         print_frame(disputed, "table")
     say_notes([*notes, *tentative(alpha, noun)])
     if alpha.value < 0:
-        say("note: alpha is below 0: raters agree less than by chance; did one of them reverse the scale?")
+        say("note: alpha is below 0: raters agree less than expected by chance; did one of them reverse the scale?")
     if alpha.note:
         say(f"note: {alpha.note}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +41,7 @@ def report(
     trust_edited: EditedOption = False,
     full: FullOption = False,
 ) -> None:
-    """Write the report of a result directory as one offline page, and show the findings.
+    """Write the report of a result directory as one offline page, and show the answers.
 
     With two directories, report the differences between them.
     """
@@ -52,11 +53,9 @@ def report(
     document = outcome.document()
     for file in outcome.edited:
         note(f"edited after the study wrote it: {file}")
-    warnings = write_report(document, path)
-    show(document, directory=directory, estimates=other is None, full=full)
-    for line in (*warnings, *outdated(directory, document)):
+    for line in (*write_report(document, path), *outdated(directory, document)):
         note(line)
-    say(f"report: {path}")
+    show(document, directory=directory, other=other, page=path, full=full)
 
 
 def compare(
@@ -135,46 +134,78 @@ def export(
             write(one_line(str(path)))
 
 
-_RATE = "penchant rate {}"
-CAUTIONS = 5
-"""Maximum number of cautions shown without `full`."""
+_DIR = re.compile(r"(penchant \w+) DIR\b")
+LINES = 12
+"""The number of lines that a study of one instrument takes, with the two lines that a command ends with."""
+NOTES = 3
+"""The number of lines for cautions, which only a single longer caution exceeds."""
 
 
-def show(document: Document, *, directory: Path | None = None, estimates: bool = True, full: bool = False) -> None:
-    """Print the findings of a study, then cautions and notes, shortened to fit a screen.
+def show(
+    document: Document,
+    *,
+    directory: Path | None = None,
+    other: Path | None = None,
+    page: Path | None = None,
+    estimates: bool = True,
+    full: bool = False,
+) -> None:
+    """Print the answers of a study, then cautions, notes, the path of its page and a command to continue with.
 
-    If `full`, print all tables and cautions. If not `estimates`, print only differences. `directory` is inserted into
-    commands that cautions suggest.
+    If `full`, print all tables and cautions, too. Without `estimates`, or with the directory of an `other` study, print
+    only differences. The directories are inserted into commands that texts suggest.
     """
+    estimates = estimates and other is None
+    named = command([str(directory or "DIR")])
+
+    def told(text: str) -> str:
+        return _DIR.sub(lambda found: f"{found[1]} {named}", text)
+
+    cautions = [told(text) for text in _cautions(document, brief=not full)]
     with to_stdout():
-        for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
+        for number, text in enumerate(
+            _tables(document, estimates) if full else _screens(document, estimates, [*cautions, *document.notes])
+        ):
             write(("\n" if number else "") + text)
-    for caution in _cautions(document, full=full):
-        note(caution.replace(_RATE.format("DIR"), _RATE.format(command([str(directory or "DIR")]))))
-    for remark in document.notes:
-        note(remark)
+    for text in (*cautions, *document.notes):
+        note(text)
+    if page is not None:
+        say(f"report: {page}")
+    if directory is not None and not full:
+        asked = (each.next for section in document.sections for each in section.answers())
+        every = command(["penchant", "report", *map(str, filter(None, (directory, other))), "--full"])
+        say(f"next: {told(next(filter(None, asked), every))}")
 
 
-def _cautions(document: Document, *, full: bool) -> Iterator[str]:
-    from penchant.report.html_context import cautions
+def _cautions(document: Document, *, brief: bool) -> list[str]:
+    """Return the cautions of all sections, or if `brief` the first sentences that fit into `NOTES` lines."""
+    from penchant.report.html_context import BRIEF, cautions
+    from penchant.report.terminal import columns, wrapped
 
-    every = [text for section in document.sections if section.section.items for text in cautions(section.results)]
-    every = list(dict.fromkeys(every))
-    yield from every if full else every[:CAUTIONS]
-    more = 0 if full else len(every) - CAUTIONS
-    if more > 0:
-        yield f"{more} more caution{'s are' if more > 1 else ' is'} in the report, and shown by --full"
+    sections = [section for section in document.sections if section.section.items]
+    every = list(dict.fromkeys(text for section in sections for text in cautions(section.results, brief=brief)))
+    kept = every[:BRIEF] if brief else every
+    while brief and len(kept) > 1 and sum(len(wrapped(text, columns(), "note: ")) for text in kept) > NOTES:
+        kept.pop()
+    return kept
 
 
 def _tables(document: Document, estimates: bool) -> Iterator[str]:
+    from penchant.report.terminal import answered, columns
+
+    several = len(document.sections) > 1
     for section in document.sections:
-        head = f"{one_line(section.place)}: " if len(document.sections) > 1 else ""
+        if section.answers():
+            yield "\n".join(answered(section, columns(), named=several, estimates=estimates))
+        head = f"{one_line(section.place)}: " if several else ""
         for table in section.tables() if estimates else section.compared():
             yield head + str(table)
 
 
-def _screens(document: Document, estimates: bool) -> Iterator[str]:
-    from penchant.report.terminal import columns, screen
+def _screens(document: Document, estimates: bool, notes: Sequence[str]) -> Iterator[str]:
+    from penchant.report.terminal import columns, screen, wrapped
 
+    width = columns()
+    room = LINES - 2 - sum(len(wrapped(one_line(text), width, "note: ", whole=True)) for text in notes)
     for section in document.sections:
-        yield from screen(section, columns(), named=len(document.sections) > 1, estimates=estimates)
+        yield "\n".join(screen(section, width, room, named=len(document.sections) > 1, estimates=estimates))

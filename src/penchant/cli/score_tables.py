@@ -50,7 +50,7 @@ def _write_parquet(scores: Iterable[Valued]) -> None:
     from penchant.engine.scorer import scores_frame
 
     if sys.stdout.isatty():
-        raise MethodError("parquet cannot be shown on a terminal", hint="redirect it: > scores.parquet")
+        raise MethodError("parquet cannot be shown in a terminal", hint="redirect it: > scores.parquet")
     scores_frame(scores).write_parquet(sys.stdout.buffer)
 
 
@@ -67,14 +67,12 @@ def _vectors_jsonl(vectors: Vectors) -> None:
 
 
 def _vectors_npy(vectors: Vectors) -> None:
-    """Write one float32 array (sentences, dimensions) in the format of `numpy.load`."""
     import numpy as np
 
     np.lib.format.write_array(sys.stdout.buffer, np.stack([vector for _, vector in vectors]), allow_pickle=False)
 
 
 def _vectors_parquet(vectors: Vectors) -> None:
-    """Write the columns text and vector, built in blocks to save memory."""
     import numpy as np
     import polars as pl
 

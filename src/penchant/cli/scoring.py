@@ -154,7 +154,6 @@ def _score(
     *,
     counted: bool,
 ) -> None:
-    """Write the scores of sentences; if `counted`, check and count the sentences first."""
     from penchant.engine.continuation_scores import touching_cautions
     from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
@@ -215,10 +214,10 @@ class Unseen:
             yield score
 
     def told(self) -> Iterator[str]:
-        """Yield notes on the counts."""
+        """Yield notes on texts that look like missing values and on tokens without a unigram count."""
         yield from missing_cautions(self.missing, "texts")
         if self.unseen:
-            yield f"{of_all(self.unseen, self.tokens, 'tokens', 'are')} never in the text of the unigrams"
+            yield f"{of_all(self.unseen, self.tokens, 'tokens', 'do')} not occur in the text of the unigrams"
 
 
 def fill(
@@ -264,7 +263,7 @@ def embed(
 
     check_format(format, VECTOR_WRITERS)
     if format != "jsonl" and sys.stdout.isatty():
-        raise MethodError(f"{format} cannot be shown on a terminal", hint=f"redirect it: > vectors.{format}")
+        raise MethodError(f"{format} cannot be shown in a terminal", hint=f"redirect it: > vectors.{format}")
     _source(file, column)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, probabilities=False)
     texts = partial(sentences, file, column)

@@ -100,13 +100,12 @@ def demo(
 
 
 def _status(text: str) -> None:
-    """Write a status line immediately if stderr is a terminal, since loading takes seconds."""
     if sys.stderr.isatty():
         say(text)
 
 
 def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> None:
-    """Run a study, print the findings and write the report; `changes` override settings of the study file."""
+    """Run a study, write the report and print the answers; `changes` override settings of the study file."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
@@ -124,13 +123,9 @@ def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> Non
     except OutputError:
         show(document, directory=out, full=full)
         raise
-    show(document, directory=out, full=full)
     for line in (*warnings, *outdated(out, document)):
         note(line)
-    say(f"results: {out}")
-    say(f"report: {page}")
-    if not full:
-        say(f"all tables: {command(['penchant', 'report', str(out), '--full'])}")
+    show(document, directory=out, page=page, full=full)
 
 
 def init(

@@ -154,7 +154,7 @@ class Unread:
 
 
 def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
-    """Yield notes on the computation of the surprisals, and on texts that were read through windows."""
+    """Yield notes on the computation of the surprisals, and on texts longer than the context of the model."""
     from penchant.engine.scoring_methods import method_for
 
     lm, unit = scorer.model, "bits" if bits else "nats"
@@ -187,7 +187,7 @@ def _source(
         raise DataError("the text is blank", where="surprisal", hint="give a text in quotes, or a file")
     if text != "-" and not exists(Path(text)) and len(text.split()) > 1:
         if column is not None:
-            raise MethodError("--column needs a table", hint="give a file")
+            raise MethodError("--column needs a table", hint="give a table file, such as a CSV")
         return lambda: iter([(1, text, white_space_words(text), "the text")])
     if text != "-":
         require_file(text)
@@ -261,7 +261,7 @@ def _write_parquet(tables: Iterator[pl.DataFrame]) -> None:
     import polars as pl
 
     if sys.stdout.isatty():
-        raise MethodError("parquet cannot be shown on a terminal", hint="redirect it: > words.parquet")
+        raise MethodError("parquet cannot be shown in a terminal", hint="redirect it: > words.parquet")
     pl.concat(tables).write_parquet(sys.stdout.buffer)
 
 

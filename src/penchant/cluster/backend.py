@@ -26,17 +26,16 @@ class RayBackend:
         self._spell = model.tokenizer.decode
 
     def submit(self, batch: Batch) -> None:
-        """Submit a batch to the pool, without the parts that only the driver needs."""
+        """Submit a batch to the pool, without the fields that only the driver needs."""
         sent = replace(batch, inputs=(), want_input=_NOTHING, want_slot=_NOTHING)
         self._pool.submit(Job("run", (sent,), batch, lambda row: self._named(batch, row)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Wait until a batch is finished; return it and its answers. Raises ClusterError if a batch cannot be run."""
+        """Wait for a batch to finish; return it and its outputs. Raises ClusterError if a batch cannot be run."""
         job, values = self._pool.collect()
         return job.what, values
 
     def _named(self, batch: Batch, row: int | None) -> str:
-        """Return a description of a batch, or of one row, for messages: the first text and the number of others."""
         numbers = batch.want_input if row is None else batch.want_input[batch.rows[batch.outputs] == row]
         inputs = [batch.inputs[i] for i in dict.fromkeys(numbers.tolist())]
         more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""

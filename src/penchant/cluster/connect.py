@@ -51,7 +51,7 @@ class Node:
 
 @contextmanager
 def joined(place: ClusterOptions) -> Iterator[None]:
-    """Return a context that is connected to the cluster, or to Ray started on this machine.
+    """Connect to the cluster, or start Ray on this machine, until the context exits.
 
     Raises ClusterError if the connection fails, MethodError if a package is missing.
     """
@@ -106,7 +106,7 @@ def nodes() -> list[Node]:
 
 
 def room(place: ClusterOptions) -> int:
-    """Return the number of workers of the place's size that fit on the cluster's current machines."""
+    """Return the number of workers with the requested CPUs and GPUs that fit on the machines of the cluster."""
     return sum(
         int(min([node.cpus // place.cpus, *([node.gpus // place.gpus] if place.gpus else [])])) for node in nodes()
     )
@@ -117,7 +117,6 @@ def _host(on: str) -> str:
 
 
 def _address(on: str) -> tuple[str, int]:
-    """Return the host and port of an address. Raises ClusterError if the address is invalid."""
     host, port = _host(on), on.rpartition(":")[2]
     if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
         raise ClusterError("is not a cluster address", where=f"--on {on}", hint=_HINT)
@@ -125,7 +124,7 @@ def _address(on: str) -> tuple[str, int]:
 
 
 def _answers(on: str) -> None:
-    """Raise ClusterError if the address does not accept connections, for which Ray itself would wait a minute."""
+    """Raise ClusterError at once if the address does not accept connections; Ray itself would wait a minute."""
     try:
         socket.create_connection(_address(on), timeout=PATIENCE).close()
     except OSError as error:

@@ -9,7 +9,7 @@ from penchant.corpus.block_search import Extraction
 from penchant.corpus.per_file_search import ByFile, FileFound, FileTask
 
 _AHEAD = 4
-"""Maximum number of finished files kept in memory until earlier files are finished, per file in progress."""
+"""Maximum number of results, per file in progress, that are kept in memory until earlier files are finished."""
 
 
 def searched_by(pool: WorkerPool) -> ByFile:

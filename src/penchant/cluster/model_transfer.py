@@ -1,4 +1,4 @@
-"""Descriptions of the driver's model for workers, by name or with the model's files."""
+"""Descriptions from which workers load the driver's model, by name or from files sent with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wanted(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
 ) -> ModelDescription:
-    """Return the description with which workers load the model that this process loaded from `spec`.
+    """Return the description from which workers load the model that this process loaded from `spec`.
 
     A hub model is described by name and commit. The other arguments are those of `load`.
     """
@@ -44,7 +44,7 @@ def wanted(
 
 
 def sent(wanted: ModelDescription) -> ModelDescription:
-    """Return the description with the model's files put into the cluster's object store.
+    """Store the model's files in the cluster's object store; return a copy of the description that refers to them.
 
     Raises ClusterError if the model is too large.
     """

@@ -26,10 +26,11 @@ QUIET, AGAIN = 10.0, 60.0
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A job for one worker: the worker method to `call`, its arguments, and `what`, the caller's object for the job.
+    """A call of a method of one worker.
 
-    `name` returns a description of the job for error messages; its argument is the row that does not fit in memory, or
-    None for the whole job. `deaths` is the number of workers that died while running the job.
+    `call` is the name of the method, and `what` is the object by which the caller recognises the job. `name` returns a
+    description of the job for error messages; its argument is the row that does not fit in memory, or None for the
+    whole job. `deaths` is the number of workers that died while running the job.
     """
 
     call: str
@@ -50,7 +51,7 @@ class Losses:
 
 @dataclass(slots=True, eq=False)
 class _Hand:
-    """The driver's handle of a worker; `about` is None until the worker is ready."""
+    """The driver's handle to a worker; `about` is None until the worker is ready."""
 
     actor: Any
     opening: Any
@@ -135,7 +136,6 @@ class WorkerPool:
         return _Hand(actor, actor.open.remote(self._wanted, versions(), self._place.cpus))
 
     def _assign(self) -> None:
-        """Assign queued jobs to the workers with the fewest jobs, up to `DEEP` jobs per worker."""
         while self._queue:
             free = [hand for hand in self._hands if hand.about is not None and len(hand.flying) < DEEP]
             if not free:
@@ -208,19 +208,18 @@ class WorkerPool:
         if jobs and not gone:
             jobs[0].deaths += 1  # a worker does its jobs in order
             if jobs[0].deaths >= MOST_DEATHS:
-                message = f"{MOST_DEATHS} workers died while working on this, the last: {lost}"
+                message = f"{MOST_DEATHS} workers died while working on this; the last error: {lost}"
                 raise ClusterError(message, where=jobs[0].name(None), hint="give workers more memory, or remove it")
         if self._fruitless > MOST_STARTS:
-            raise ClusterError(f"workers keep dying, the last: {lost}", where=self._place.on)
+            raise ClusterError(f"workers keep dying; the last error: {lost}", where=self._place.on)
         self.losses.retried += len(jobs)
         self._queue.extendleft(reversed(jobs))
         where = f" on {hand.about.host}" if hand.about else ""
-        self._say(f"{'a node was lost' if gone else f'a worker{where} died'}; its jobs are done again")
+        self._say(f"{'a node was lost' if gone else f'a worker{where} died'}; its jobs are run again")
         self._hands.append(self._started())
         self._waiting_since, self._said = time.monotonic(), False
 
     def _tell_waiting(self) -> None:
-        """Report at intervals that no worker has started yet."""
         waited = time.monotonic() - self._waiting_since
         if self.alive or waited < (AGAIN if self._said else QUIET):
             return

@@ -40,7 +40,7 @@ FIRST, NEXT = 10.0, 30.0
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Settings of the scores, which must be unchanged if a stream is continued."""
+    """Settings of the scores, which must not change when a run is resumed."""
 
     penchant: str
     model: str
@@ -95,8 +95,8 @@ class Stream:
     def run(self, *, resume: bool) -> ScoringSummary:
         """Score the unfinished shards; return the counts of all shards.
 
-        If `resume`, a stream in the directory is continued, and its finished shards are skipped. Raises StudyError if
-        the directory contains other files or other scores, DataError if a file or text cannot be read, ClusterError if
+        If `resume`, an earlier run in the directory is continued, and its finished shards are skipped. Raises
+        StudyError if the directory contains anything else, DataError if a file or text cannot be read, ClusterError if
         the cluster fails; the tables of finished shards are kept.
         """
         self.out.mkdir(parents=True, exist_ok=True)
@@ -115,9 +115,9 @@ class Stream:
         return self.summary
 
     def _begin(self, *, resume: bool) -> dict[str, set[str]]:
-        """Return, for each shard name, the hashes of the contents that already have tables.
+        """Return the content hashes of the finished tables, by shard name.
 
-        Raises StudyError if the directory cannot be used for this stream.
+        Raises StudyError if the directory cannot be used for this run.
         """
         path = self.out / FILE
         if occupied(path) and not resume:
@@ -130,11 +130,11 @@ class Stream:
         try:
             before = json.loads(read_text(path))["recipe"]
         except (ValueError, KeyError, TypeError) as error:
-            raise StudyError("is not a record of a stream", where=str(path), hint="give another directory") from error
+            raise StudyError("is not a record of scores", where=str(path), hint="give another directory") from error
         for key, value in asdict(self.recipe).items():
             if before.get(key) != value:
                 change = f"their {key} was {before.get(key)} and is now {value}"
-                message = f"contains scores with other settings ({change})"
+                message = f"contains scores with different settings ({change})"
                 raise StudyError(message, where=str(self.out), hint="give another directory")
         done: dict[str, set[str]] = {}
         for file in self.out.iterdir():
@@ -186,7 +186,6 @@ class Stream:
         return 1
 
     def _tell(self) -> None:
-        """Report progress at intervals."""
         now = time.monotonic()
         if now < self._due:
             return
@@ -207,7 +206,6 @@ class Stream:
 
 
 def _receive(parts: Sequence[Any], path: Path) -> None:
-    """Write a table to `path` from parts in the cluster's object store."""
     ray = imported()
     with replacing(path) as stream:
         for part in parts:
@@ -233,5 +231,5 @@ def refuse_tables(files: Sequence[TextFile]) -> None:
 def check_on_error(how: str) -> str:
     """Return `how` if it is a known value of --on-error: "stop" or "reject". Raises MethodError if it is not."""
     if how not in ("stop", "reject"):
-        raise MethodError(f"unknown --on-error '{how}'", hint="use stop or reject")
+        raise MethodError(f"unknown value '{how}' for --on-error", hint="use stop or reject")
     return how

@@ -40,7 +40,7 @@ class Shard:
 
 @dataclass(slots=True)
 class ShardCounts:
-    """Numbers of all, scored and rejected texts in a shard; `sha256` is the hash of the file as stored."""
+    """Numbers of texts in a shard: all, scored and rejected; `sha256` is the hash of the file as stored."""
 
     sha256: str
     inputs: int = 0
@@ -59,20 +59,18 @@ class ScoredShard:
 
 @dataclass(slots=True)
 class _Found:
-    """The tables of scores and of rejects under construction, in parts on disk."""
+    """Tables of scores and rejects, written to disk in parts."""
 
     folder: Path
     parts: dict[str, list[Path]] = field(default_factory=lambda: {"scores": [], "rejects": []})
 
     def add(self, kind: str, table: pl.DataFrame) -> int:
-        """Write a part of a table, unless it is empty; return its number of rows."""
         if len(table):
             self.parts[kind].append(self.folder / f"{kind}-{len(self.parts[kind]):06}.parquet")
             table.write_parquet(self.parts[kind][-1], compression="lz4")
         return len(table)
 
     def whole(self, kind: str, schema: dict[str, pl.DataType], metadata: dict[str, str]) -> Path:
-        """Merge the parts into one table; return its path."""
         target = self.folder / f"{kind}.parquet"
         parts = self.parts[kind]
         table = pl.scan_parquet(parts, glob=False) if parts else pl.LazyFrame(schema=schema)
@@ -153,8 +151,7 @@ def _value(line: bytes, column: str) -> str | None:
 
 
 def _sound(scorer: Scorer, records: list[Record], shard: Shard) -> tuple[list[tuple[int, str]], list[Reject]]:
-    """Return the records that can be scored, and the other records with the reasons why they cannot."""
-    missing = "is not UTF-8" if shard.file.kind == "text" else f"has no text called '{shard.column}'"
+    missing = "is not UTF-8" if shard.file.kind == "text" else f"has no text in the column '{shard.column}'"
     good = [(number, text) for number, text in records if text is not None]
     bad: list[Reject] = [(number, missing, "") for number, text in records if text is None]
     try:

@@ -44,7 +44,7 @@ class ModelDescription:
 
     `local` is true if `spec` is the path of a file or directory. `fingerprint` must equal the fingerprint of the loaded
     model. `shipped` maps paths to references to the model's files in the cluster's object store, for a model that only
-    the driver has. `shortcuts` says whether shortcuts are enabled.
+    the driver has. `shortcuts` enables the shortcuts of `penchant.models.fast_paths`.
     """
 
     spec: str
@@ -116,7 +116,7 @@ class Worker:
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the answers of a batch, halved until its parts fit in memory.
+        """Return the model outputs for a batch, which is halved until it fits in memory.
 
         Raises TooLargeError if a single row does not fit.
         """
@@ -155,7 +155,7 @@ class Worker:
             raise ModelError(error.message, where=f"{wanted.spec} on node {host}", hint=error.hint) from error
         if model.fingerprint != wanted.fingerprint:
             raise ClusterError(
-                f"is a different model there: {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
+                f"differs from the driver's model: {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
                 where=f"{wanted.spec} on node {host}",
                 hint="copy the same files to that node, or use a path that exists on this machine only",
             )
@@ -163,7 +163,6 @@ class Worker:
 
     @staticmethod
     def _here(wanted: ModelDescription) -> bool:
-        """Return whether this machine has the model's files, with the same contents."""
         try:
             return exists(wanted.spec) and fingerprint(wanted.spec, Digests(None)) == wanted.fingerprint
         except ModelError:
@@ -183,7 +182,7 @@ class Halving(LocalBackend):
     """A backend that halves a batch until it fits in memory. Raises TooLargeError if a single row does not fit."""
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the answers of a batch, computed in parts if the batch does not fit in memory."""
+        """Return the model outputs for a batch, computed in parts if the batch does not fit in memory."""
         return self._in_parts(batch, 0)
 
     def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
@@ -218,7 +217,6 @@ def _of_memory(error: Exception) -> bool:
 
 
 def _freed(backend: LocalBackend) -> None:
-    """Release the GPU memory that is still allocated after a failed forward pass."""
     import torch
 
     if backend.network.device.type == "cuda":

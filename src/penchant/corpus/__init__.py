@@ -1,1 +1,1 @@
-"""Running text: sampling and counting sentences that contain stimuli, and training word vectors."""
+"""Corpora: sampling and counting of sentences that contain stimuli, and training of word vectors."""

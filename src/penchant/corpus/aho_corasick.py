@@ -1,4 +1,4 @@
-"""Search for any number of forms in a large text in one pass (Aho and Corasick, 1975)."""
+"""Multi-pattern search for word forms in text (Aho and Corasick 1975)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from penchant.corpus.word_matching import word_characters
 from penchant.errors import missing_package
 
 _DFA_BYTES = 1 << 20
-"""Largest total size of the forms, in bytes, for which the fastest (and largest) automaton is built."""
+"""Maximum total size of the forms, in bytes, for which a DFA (the fastest and largest automaton) is built."""
 _BLOCK = 1 << 16
 """Number of characters encoded at once; a block fits in the processor's cache."""
 _OTHER, _INSIDE, _NEWLINE, _FIRST = range(4)
-"""Codes of characters that occur in no form (non-word, word, newline), and the first code of those that do."""
+"""Codes of characters that occur in no form (non-word, word, newline), and first code of characters that do."""
 
 Integers = NDArray[np.int64]
 
@@ -38,10 +38,10 @@ class Places(NamedTuple):
 
 
 class Scanner:
-    """Scanner that searches NFC texts for NFC forms.
+    """Searcher for word forms in texts; both must be in NFC.
 
-    Characters are encoded as small integers, one for each that occurs in a form and three for all others, so that the
-    automaton usually reads one byte per character.
+    Each character that occurs in a form has its own integer code and all others share three, so that one byte per
+    character usually suffices.
     """
 
     def __init__(self, forms: Iterable[str]) -> None:
@@ -67,10 +67,10 @@ class Scanner:
         )
 
     def find(self, text: str) -> Places:
-        """Find every occurrence of a form as one or more whole words; occurrences of different forms may overlap.
+        """Find all occurrences of the forms at word boundaries, including overlapping ones.
 
-        A form that begins or ends with a non-word character may touch a word, such as "No." in "No.He"; such an
-        occurrence counts only if a sentence ends there.
+        A form that begins or ends with a non-word character may adjoin a word, such as "No." in "No.He"; the caller
+        must discard such an occurrence unless a sentence ends there.
         """
         coded = self._coded(text)
         width = coded.dtype.itemsize
@@ -89,7 +89,7 @@ class Scanner:
         return Places(forms, lines, begins - starts, ends - starts, starts)
 
     def lines(self, text: str) -> list[int]:
-        """Return the indices of the lines in which `find` finds a form."""
+        """Return the indices of the lines that contain a form, in ascending order."""
         numbers: list[int] = np.unique(self.find(text).lines).tolist()
         return numbers
 
@@ -102,7 +102,6 @@ class Scanner:
         return coded
 
     def _codes(self, end: int) -> NDArray[np.uint8] | NDArray[np.uint16]:
-        """Return the code of each code point below `end`."""
         if end not in self._tables:
             wide = _FIRST + len(self._characters) > 256
             inside = word_characters(end)  # _OTHER or _INSIDE
@@ -114,7 +113,6 @@ class Scanner:
         return self._tables[end]
 
     def _within(self, coded: NDArray[np.uint8] | NDArray[np.uint16], at: Integers) -> NDArray[np.bool_]:
-        """Return a mask of the positions with a word character; False for positions outside the text."""
         inside = (at >= 0) & (at < len(coded))
         inside[inside] = self._in_words[coded[at[inside]]]
         return inside

@@ -1,4 +1,4 @@
-"""Lines of a block of running text, with the numbers of the records that contain them."""
+"""Decoding of text blocks into lines, and segmentation of lines into sentences."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from penchant.text_io import guessed_encoding, not_utf8
 
 
 class Units(NamedTuple):
-    """Lines of a block as one `text` in NFC, and as `written` in the file (the same object if the file is in NFC).
+    """Lines of a block: `text` in NFC, and `written` as in the file (the same object if the file is in NFC).
 
-    numbers[i] is the number of the record that contains line i. Of the `records` in the block, `skipped` could not be
-    read; `bad` is the number of the first unreadable record (0 if there is none).
+    `numbers[i]` is the 1-based number of the record that contains line i. `records` is the number of records in the
+    block, `skipped` the number of unreadable ones, and `bad` the number of the first of these (0 if there are none).
     """
 
     text: str
@@ -31,7 +31,7 @@ class Units(NamedTuple):
 
 
 def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
-    """Return the lines of a block; each wrapped paragraph becomes one line."""
+    """Return the lines of a block; with the layout `wrapped`, each paragraph becomes one line."""
     if isinstance(block.data, bytes) and kind == "text":
         text, bad = _decoded(block.data)
         records = block.newlines + (block.data[-1:] not in (b"", b"\n"))
@@ -58,10 +58,10 @@ def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
 
 
 def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: TextFile, field: str) -> None:
-    """Raise DataError if the beginning of a file cannot be read.
+    """Raise DataError if a text file's first line or all JSON lines of a file's first block are unreadable.
 
-    The beginning is the first line of plain text, or all JSON lines of the first block. `first` is the number of the
-    block's first record; later unreadable records are skipped and counted.
+    `first` is the number of the block's first record, and `bad` the number of its first unreadable record. Later
+    unreadable records are only counted.
     """
     nothing = file.kind == "jsonl" and skipped == records
     if first != 1 or not skipped or not (nothing or (file.kind == "text" and bad == 1)):
@@ -75,7 +75,7 @@ def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: Te
 
 
 def _decoded(data: bytes) -> tuple[str, list[int]]:
-    """Decode UTF-8; return the text and the indices of the lines that are not UTF-8, which are left empty."""
+    """Decode UTF-8; lines that are not valid UTF-8 become empty, and their indices are returned."""
     try:
         return data.decode("utf-8"), []
     except UnicodeDecodeError:
@@ -91,7 +91,7 @@ def _utf8(line: bytes) -> str | None:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each paragraph (lines between blank lines, joined by spaces) after the index of its first line."""
+    """Yield (index of the first line, joined lines) for each paragraph; blank lines separate paragraphs."""
     lines = enumerate(text.split("\n"))
     for blank, group in itertools.groupby(lines, key=lambda line: not line[1].strip()):
         if not blank:
@@ -100,7 +100,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
-    """Yield the index and text of each nonblank JSON line; None for a text that is missing or not valid Unicode."""
+    """Yield (index, text) for each nonblank JSON line; the text is None if it is missing or invalid."""
     for number, line in enumerate(data.split(b"\n")):
         if not line.strip():
             continue
@@ -113,10 +113,10 @@ def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
 
 
 def divider(language: str, layout: Layout) -> Callable[[str], list[str]]:
-    """Return a function that divides a line into sentences and keeps the white space between them.
+    """Return a function that splits a line into sentences and keeps the white space between them.
 
     `language` is a BCP 47 tag. The package sentencex has rules for the sentence-final punctuation and abbreviations of
-    some sixty languages, and falls back to a related language or to English for others. Lines are not divided if the
+    some sixty languages, and falls back to a related language or to English for others. Lines are not split if the
     layout is "sentences". Raises MethodError if the package is missing.
     """
     if layout == "sentences":
@@ -129,7 +129,7 @@ def divider(language: str, layout: Layout) -> Callable[[str], list[str]]:
 
 
 def splitter(language: str, layout: Layout) -> Callable[[str], list[str]]:
-    """Return a function that splits a line into sentences like `divider`, without surrounding white space."""
+    """Return a function that splits a line into sentences without surrounding white space (see `divider`)."""
     if layout == "sentences":
         return lambda line: [line.strip()]
     divide = divider(language, layout)

@@ -1,4 +1,4 @@
-"""Pass over running text: process all blocks of files in order, in one process or several."""
+"""Processing of text files block by block, in order, in one process or several."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from penchant.corpus.text_files import Block, Layout, TextFile
 
 Found = TypeVar("Found")
 Search = Callable[[Units], Found]
-"""Function that takes the lines of a block and returns the search's result for the block."""
+"""Function that returns the search result for the lines of a block."""
 Progress = Callable[[float, float], None]
 """Function called with the number of bytes read since the last call and the total number of bytes."""
 
 
 @dataclass
 class Pass:
-    """Pass over files that counts their records.
+    """One pass over text files.
 
-    Of the `records` read so far, `skipped` were unreadable. After the pass, `hashes` are the SHA-256 hashes of the
-    files.
+    `records` and `skipped` are the numbers of records read and of unreadable records so far; `hashes` has the SHA-256
+    hash of every file once the pass is complete.
     """
 
     files: Sequence[TextFile]
@@ -76,8 +76,6 @@ class _Task(NamedTuple):
 
 
 class _Part(NamedTuple, Generic[Found]):
-    """Search result of a block, with the block and its lines, both stripped of their text."""
-
     block: Block
     lines: Units
     found: Found

@@ -29,14 +29,14 @@ _ROWS = 1 << 14
 
 
 class Reader:
-    """Reader of a file's blocks, in order; `sha256` is the hash of the stored file once all blocks have been read."""
+    """Reader of a text file in blocks; `sha256` is the hash of the stored file once all blocks have been read."""
 
     def __init__(self, file: TextFile, number: int, *, layout: Layout, field: str) -> None:
         self.file, self.number, self.layout, self.field = file, number, layout, field
         self.sha256 = ""
 
     def blocks(self, after: int = 0) -> Iterator[Block]:
-        """Yield the blocks except for the first `after`. Raises DataError if the file cannot be read."""
+        """Yield the blocks of the file, skipping the first `after`. Raises DataError if the file cannot be read."""
         with _readable(self.file.place):
             yield from self._rows(after) if self.file.kind == "parquet" else self._lines(after)
 
@@ -67,7 +67,7 @@ class Reader:
             columns = frame.collect_schema()
             if columns.get(self.field) != pl.String:
                 named = [name for name, kind in columns.items() if kind == pl.String]
-                hint = f"choose one with --field: {', '.join(named)}" if named else "the file has no column of text"
+                hint = f"choose one with --field: {', '.join(named)}" if named else "the file has no text columns"
                 raise DataError(f"has no text column '{self.field}'", file=place, hint=hint)
             rows = frame.select(pl.len()).collect().item()
             for number, start in enumerate(range(0, rows, _ROWS)):
@@ -79,7 +79,7 @@ class Reader:
 
 
 class _Hashed:
-    """Stream whose SHA-256 hash is updated as it is read; `taken` is the number of bytes read."""
+    """Stream that computes the SHA-256 hash of the bytes read; `taken` is their number."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
@@ -87,7 +87,7 @@ class _Hashed:
         self.taken = 0
 
     def read(self, size: int) -> bytes:
-        """Read exactly `size` bytes, or fewer at the end of the stream, so that blocks have the same boundaries."""
+        """Read exactly `size` bytes, or fewer at the end of the stream."""
         data = self.stream.read(size)
         while len(data) < size and (more := self.stream.read(size - len(data))):
             data += more
@@ -97,14 +97,14 @@ class _Hashed:
 
 
 def stored_parts(place: str) -> Iterator[bytes]:
-    """Yield the stored bytes of a file or URL in parts. Raises DataError if they cannot be read."""
+    """Yield the bytes of a file or URL in chunks, not decompressed. Raises DataError if they cannot be read."""
     with _readable(place), _open(place) as stored:
         yield from iter(lambda: stored.read(BLOCK), b"")
 
 
 @contextmanager
 def _readable(place: str) -> Iterator[None]:
-    """Convert exceptions raised while a file or URL is read to DataError."""
+    """Convert exceptions from reading a file or URL to DataError."""
     try:
         yield
     except OSError as error:
@@ -135,7 +135,7 @@ class _Unpacker(Protocol):
 
 
 def _unpacker(ending: str) -> tuple[Callable[[], _Unpacker], type[Exception]] | None:
-    """Return the decompressor for a file extension and the exception it raises for damaged data; None for others."""
+    """Return the decompressor for a file extension and its exception for damaged data; None if uncompressed."""
     match ending:
         case ".gz":
             return lambda: zlib.decompressobj(wbits=31), zlib.error
@@ -159,9 +159,9 @@ def _unpacker(ending: str) -> tuple[Callable[[], _Unpacker], type[Exception]] | 
 
 
 def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
-    """Yield the decompressed data of one or more concatenated streams, in the format of the file's extension.
+    """Yield the decompressed data of a file, which may have several concatenated streams.
 
-    Raises DataError for damaged or truncated data, which the standard library's file objects would read in part.
+    The file extension determines the format. Raises DataError if the data are damaged or truncated.
     """
     known = _unpacker(Path(place).suffix.lower())
     if known is None:
@@ -171,7 +171,7 @@ def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
     unpacker: _Unpacker | None = None
     data = raw.read(_PACKED)
     if not data:
-        raise DataError("is empty, not compressed text", file=place)
+        raise DataError("the file is empty", file=place)
     while data:
         try:
             unpacker = make() if unpacker is None else unpacker
@@ -205,14 +205,14 @@ def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tup
         rest, size = [data[end:]], len(data) - end
         enough = size + BLOCK
         if size > _LONGEST:
-            raise DataError(f"contains a line or paragraph of more than {_LONGEST >> 20} MiB", file=place, line=line)
+            raise DataError(f"contains a line or paragraph longer than {_LONGEST >> 20} MiB", file=place, line=line)
     if size:
         data = b"".join(rest)
         yield data, data.count(b"\n")
 
 
 def _last_blank(data: bytes) -> int:
-    """Return the byte offset after the last blank line that precedes another line; 0 if there is none."""
+    """Return the byte offset after the last blank line; 0 if there is none."""
     at = len(data)
     while (at := data.rfind(b"\n", 0, at)) > 0:
         before = data.rfind(b"\n", 0, at)

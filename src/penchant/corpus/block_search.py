@@ -1,4 +1,4 @@
-"""Search for words in a block of a corpus: count their occurrences and select candidates for the samples."""
+"""Search for words in blocks of a corpus: counts of occurrences, and candidates for sampling."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ Duplicates = Literal["near", "exact", "keep"]
 LONGEST = 20_000
 """Maximum number of characters in a sentence; longer ones are assumed to be lists or tables."""
 DUPLICATES: tuple[str, ...] = get_args(Duplicates)
-"""Repeated sentences to drop: near duplicates too, only those that differ in nothing but white space, or none."""
+"""Repeated sentences to drop: near duplicates, exact duplicates (ignoring white space), or none."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """Settings of an extraction: the words to search for, and how many occurrences of each to keep.
+    """Settings of an extraction: the words to search for, and the number of occurrences of each to keep.
 
-    `forms` are the surface forms of each word. `per_word` is the maximum number of occurrences of a word to keep in
-    each of the `segments` ("all": any length; otherwise bounds of bins of sentence lengths in words, see
-    `length_bins.segments`); words with fewer than `minimum` occurrences are reported. `field` is the name of the text
-    field in JSON lines or the text column in Parquet.
+    `forms` maps each word to its surface forms. `segments` are bounds of sentence-length bins in words (see
+    `length_bins.segments`), or "all" for a single bin. At most `per_word` occurrences of a word are kept in each bin;
+    words with fewer than `minimum` are reported. `field` is the text field of JSON lines or the text column of Parquet
+    files.
     """
 
     forms: Mapping[str, Sequence[str]]
@@ -57,11 +57,11 @@ class Extraction:
 
     @cached_property
     def bins(self) -> tuple[Segment, ...]:
-        """The segments as bins of sentence lengths. Raises MethodError if a segment is invalid."""
+        """The sentence-length bins. Raises MethodError if a segment is invalid."""
         return (Segment("all", None, 1, None),) if self.segments == ("all",) else segments(self.segments, "bin")
 
     def recipe(self) -> dict[str, Any]:
-        """Return the settings as JSON values, to be recorded and compared."""
+        """Return the settings as JSON values."""
         values = asdict(self)
         return {
             **values,
@@ -77,15 +77,16 @@ def extraction(
     segments: Sequence[int | str] = ("all",),
     **settings: Any,
 ) -> Extraction:
-    """Return settings for extracting the words of a stimulus set. Raises MethodError if a setting is invalid.
+    """Return the extraction settings for a stimulus set. Raises MethodError if a setting is invalid.
 
-    By default, the words are those of the CEAT categories (all words of the set if it has no CEAT categories), and the
-    language is the set's.
+    By default, the words are taken from the CEAT categories (or from all categories if none is for CEAT), and the
+    language from the set.
     """
     check_layout(settings.get("layout", "paragraphs"))
     if settings.get("duplicates", "near") not in DUPLICATES:
         raise MethodError(
-            f"unknown duplicates '{settings['duplicates']}'", hint=one_of(str(settings["duplicates"]), DUPLICATES)
+            f"unknown value '{settings['duplicates']}' for duplicates",
+            hint=one_of(str(settings["duplicates"]), DUPLICATES),
         )
     bounds = tuple(int(bound) if isinstance(bound, str) and bound.isdecimal() else bound for bound in segments)
     settings["language"] = settings.get("language") or stimuli.language
@@ -99,15 +100,15 @@ def extraction(
 
 
 ROWS: Mapping[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
-"""Columns of the candidate occurrences; `cell` is (word index) × (number of segments) + (segment index)."""
+"""Columns of candidate occurrences; `cell` is (word index) × (number of segments) + (segment index)."""
 
 
 @dataclass(slots=True)
 class Tally:
     """Counts of an extraction.
 
-    `forms` has the number of occurrences by word, form and segment. Of the `sentences` that contain a word, `too_long`
-    belong to no segment; of the `records` read, `skipped` had no readable text.
+    `forms` counts occurrences by (word, form, segment). `sentences` counts the sentences that contain a word, and
+    `too_long` those outside all segments; `records` counts the records read, and `skipped` those without readable text.
     """
 
     forms: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -132,7 +133,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Tally:
-        """Return the tally with the values that `to_json` returned."""
+        """Restore a tally from the output of `to_json`."""
         forms = Counter({(word, form, segment): n for word, form, segment, n in values["forms"]})
         return cls(forms, **{name: values[name] for name in ("sentences", "too_long", "skipped", "records")})
 
@@ -141,7 +142,7 @@ class Tally:
 
 
 class BlockTask(NamedTuple):
-    """Block of a file, and the highest priority that can enter the sample of each cell."""
+    """Block of a file to search, and the highest sampling priority still accepted for each word and segment."""
 
     block: Block
     file: TextFile
@@ -149,10 +150,10 @@ class BlockTask(NamedTuple):
 
 
 class BlockResult(NamedTuple):
-    """Occurrences in a block, as a table with the columns of `ROWS`.
+    """Search result of a block.
 
-    `block` is stripped of its data, whose size is `size` bytes; `bad` is the number of the first record that could not
-    be read, or 0.
+    `rows` has the candidate occurrences, with the columns of `ROWS`. `block` is returned without its data, which had
+    `size` bytes; `bad` is the number of the first unreadable record, or 0.
     """
 
     block: Block
@@ -163,7 +164,7 @@ class BlockResult(NamedTuple):
 
 
 class Finder:
-    """Function that finds the occurrences in a block; each process has its own copy."""
+    """Picklable function that searches a block for the words of an extraction."""
 
     def __init__(self, settings: Extraction) -> None:
         self.settings = settings
@@ -173,7 +174,7 @@ class Finder:
         return Finder, (self.settings,)
 
     def __call__(self, task: BlockTask) -> BlockResult:
-        """Return the occurrences in a block that can enter their cell's sample, and the counts of all occurrences."""
+        """Return the counts of all occurrences in a block, and the occurrences that may enter a sample."""
         settings, block = self.settings, task.block
         lines = units(block, task.file.kind, layout=settings.layout, field=settings.field)
         sentences, hits = self._hits.find(lines.text)
@@ -198,7 +199,6 @@ class Finder:
         return HitFinder(self.settings.forms, self.settings.language, self.settings.layout)
 
     def _segments(self, texts: Sequence[str], words: Integers) -> Integers:
-        """Return the index of each sentence's segment; −1 for a sentence that is in no segment."""
         segment = np.full(len(texts), -1)
         for number, part in reversed([*enumerate(self.settings.bins)]):
             segment[(words >= part.low) & (words <= (part.high or words))] = number
@@ -206,7 +206,6 @@ class Finder:
         return segment
 
     def _counts(self, hits: Hits, segment: Integers) -> Counter[tuple[str, str, str]]:
-        """Count the hits by word, form and segment."""
         forms, bins = self._hits.forms, self.settings.bins
         keys = (hits.words * len(forms) + hits.forms) * len(bins) + segment[hits.sentences]
         counted = Counter[tuple[str, str, str]]()
@@ -217,7 +216,7 @@ class Finder:
         return counted
 
     def _priorities(self, sentences: Sentences, hits: Hits, names: _Names) -> NDArray[np.uint64]:
-        """Return the priority of each hit: a hash of the word, the sentence, and the word's earlier hits in it."""
+        """Return a pseudorandom sampling priority for each hit, a hash of the word and its sentence."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         match self.settings.duplicates:
             case "near":
@@ -243,7 +242,6 @@ class Finder:
         words: Integers,
         names: _Names,
     ) -> pl.DataFrame:
-        """Return the occurrences as a table with the columns of `ROWS`."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         texts = [sentences.texts[number] for number in used.tolist()]
         columns = {
@@ -262,7 +260,7 @@ class Finder:
 
 
 class _Names(NamedTuple):
-    """Sentence ids: file, record, line (if the record has several) and number in the line (if `numbered`)."""
+    """Builder of sentence ids from the file name, record number, line number and (if `numbered`) sentence number."""
 
     sentences: Sentences
     lines: Units
@@ -270,7 +268,6 @@ class _Names(NamedTuple):
     numbered: bool
 
     def of(self, places: Integers) -> list[str]:
-        """Return the ids of the sentences with the given indices."""
         numbers, names = self.lines.numbers, []
         for line, nth in zip(
             self.sentences.lines[places].tolist(), self.sentences.numbers[places].tolist(), strict=True
@@ -295,7 +292,7 @@ def _nth(hits: Hits) -> Integers:
 
 
 def _as_written(rows: pl.DataFrame, lines: Units, sentences: Sentences, of_row: Integers) -> pl.DataFrame:
-    """Return the occurrences with texts and offsets as in the file, before NFC; of_row[i] is row i's sentence index."""
+    """Convert texts and offsets from NFC to the spelling of the file; `of_row[i]` is the sentence index of row i."""
     composed, written = lines.text.split("\n"), lines.written.split("\n")
     changed: dict[int, Alignment] = {}
     places: list[tuple[str, int, int, str]] = []

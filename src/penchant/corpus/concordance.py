@@ -13,14 +13,14 @@ from penchant.errors import visible
 _PLAIN = ("[", "]")
 _BOLD = ("\x1b[1m", "\x1b[0m")
 _FEWEST = 8
-"""Minimum number of columns on either side."""
+"""Minimum width of the context on either side, in terminal columns."""
 
 
 def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
-    """Yield a line of about `width` columns for each row; the columns id, text, start and end are required.
+    """Yield a keyword-in-context line of about `width` terminal columns for each occurrence.
 
-    The form is in bold or in brackets and starts in the same column of every line; the sentence id comes last.
-    Truncation never separates a letter from its combining marks.
+    The columns id, text, start and end are required. The form is in bold or in brackets and aligned across lines; the
+    sentence id follows. Truncation never separates a letter from its combining marks.
     """
     rows = [tuple(map(visible, _parts(*row))) for row in occurrences.select("id", "text", "start", "end").iter_rows()]
     forms, names = (max((cell_len(row[part]) for row in rows), default=0) for part in (1, 3))
@@ -48,7 +48,7 @@ def _letters(text: str) -> list[str]:
 
 
 def _fitting(letters: Iterable[str], width: int) -> list[str]:
-    """Return the longest run of leading letters that fits in `width`, with an ellipsis if any are left out."""
+    """Return the leading letters that fit in `width`, with an ellipsis if any are cut off."""
     kept: list[str] = []
     room = width
     for letter in letters:

@@ -1,4 +1,4 @@
-"""Charts of word counts in a corpus, drawn from the record of the extraction."""
+"""Charts of word counts in a corpus."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def figure(record: Mapping[str, Any], by: By) -> Figure:
 
 
 def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
-    """Write the figure as SVG or HTML, by the path's extension. Raises MethodError or OutputError if it cannot."""
+    """Write the chart as SVG or HTML, by file extension. Raises MethodError or OutputError if it cannot be written."""
     drawn = figure(record, by)
     match path.suffix.lower():
         case ".svg":
             refuse_other(path, "a chart", lambda file: b"<svg" in head(file) and b'class="marks"' in head(file))
             write_text(drawn.svg(), path)
         case ".html":
-            refuse_other(path, "a chart of penchant's", lambda file: b'content="penchant-chart ' in head(file))
+            refuse_other(path, "a chart by penchant", lambda file: b'content="penchant-chart ' in head(file))
             write_text(chart_page(drawn), path)
         case ending:
             hint = "give a file name that ends in .svg or .html"
@@ -53,7 +53,6 @@ def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
 
 
 def _x(field: str, title: str, **more: Any) -> alt.X:
-    """Return an x axis of counts at the top of the chart."""
     return alt.X(field, title=title, axis=alt.Axis(format=",d", tickCount=6, orient="top"), **more)
 
 
@@ -84,7 +83,7 @@ def _words(table: pl.DataFrame) -> alt.LayerChart:
 
 
 def _forms(table: pl.DataFrame) -> alt.Chart:
-    """Return a chart of each stimulus's forms as a stacked bar; stimuli without occurrences are omitted."""
+    """Draw the forms of each stimulus as a stacked bar; stimuli without occurrences are omitted."""
     is_stimulus = (pl.col("word") == pl.col("form")) | (pl.col("word") == pl.col("form").str.to_lowercase())
     kind = pl.when(is_stimulus).then(pl.lit("the stimulus itself")).otherwise(pl.lit("with suffix"))
     order = pl.when(is_stimulus).then(0).otherwise(1 / pl.col("occurrences"))

@@ -1,4 +1,4 @@
-"""Extraction of sentences that contain given words from a corpus of any size, as a table of sampled occurrences."""
+"""Extraction of sentences that contain given words from a corpus of any size, by random sampling."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from penchant.gc_control import uncollected
 from penchant.text_io import read_text
 
 EVERY = 1 << 25
-"""Number of bytes of text to read between saves."""
+"""Number of bytes of text to read between checkpoints."""
 _SPARE = 2
-"""Number of occurrences to sample per occurrence to keep, so that enough remain after near duplicates are dropped."""
+"""Oversampling factor, so that enough occurrences remain after near duplicates are dropped."""
 _FEWEST = 64
 """Minimum sample size, required to estimate the number of distinct occurrences."""
 _ROWS = 1 << 15
 """Number of sample rows kept in memory at once."""
 _GROUP = 1 << 12
-"""Number of rows in a part file's row groups, which are read or skipped as a whole."""
+"""Number of rows in a Parquet row group of a checkpoint file."""
 
 
 @uncollected()
@@ -54,13 +54,13 @@ def extract(
     resume: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Read the files, write the table of occurrences to `out`, and return the record stored in its metadata.
+    """Search text files, write a table of sampled occurrences to `out`, and return the metadata stored in it.
 
-    The columns are those of `length_bins.SCHEMA`. Rows are sorted by word, segment and priority, so the first n rows of
-    a word and segment are a random sample themselves. The table does not depend on the number of workers or machines
-    (`by_file` may search whole files on other machines) or on interruptions. `progress` is called with the number of
-    bytes read since the last call and the total. Raises DataError, MethodError or OutputError; finished work is then
-    kept in a folder beside `out`, from which a run with `resume` continues.
+    The columns are described in `length_bins.SCHEMA`. Rows are sorted by word, segment and random priority, so the
+    first n rows of a word and segment are themselves a random sample. The table does not depend on interruptions, on
+    the number of workers, or on `by_file`, which may search whole files on other machines. Raises DataError,
+    MethodError or OutputError; finished work is then kept in a folder beside `out`, and a call with `resume` continues
+    from there.
     """
     sample_size = round(search.per_word * _SPARE) if search.duplicates == "near" else search.per_word
     samples = Smallest(len(search.forms) * len(search.bins), max(sample_size, _FEWEST))
@@ -78,7 +78,6 @@ def extract(
 
 
 def _checked_target(out: str | Path, files: Sequence[TextFile]) -> Path:
-    """Return `out` as a path. Raises MethodError or OutputError if the table cannot be written there."""
     target = Path(out)
     if target.suffix.lower() != ".parquet":
         raise MethodError(
@@ -98,7 +97,7 @@ def _is_table(path: Path) -> bool:
 
 @dataclass
 class _Reading:
-    """State of an extraction in progress: rows found since the last save, and how far the files have been read."""
+    """Extraction in progress, with the rows found since the last checkpoint."""
 
     search: Extraction
     files: Sequence[TextFile]
@@ -115,7 +114,6 @@ class _Reading:
         self.progress(float(sum(file.size for file in self.files[: self.current.file])), self.total)
 
     def blocks(self, workers: int) -> None:
-        """Search the files block by block, in one process or several."""
         position = (self.current.file, 0)
         for result in in_order(Finder(self.search), self._blocks(self.current), workers):
             number, tally = result.block.file, result.tally
@@ -129,7 +127,7 @@ class _Reading:
         self._save(replace(self.current, file=len(self.files), blocks=0))
 
     def _blocks(self, state: _State) -> Iterator[BlockTask]:
-        """Yield the blocks that remain to be read, and append the hash of each file once it has been read."""
+        """Yield the remaining blocks, and record the hash of each file after its last block."""
         for number in range(state.file, len(self.files)):
             reader = Reader(self.files[number], number, layout=self.search.layout, field=self.search.field)
             for block in reader.blocks(state.blocks if number == state.file else 0):
@@ -137,7 +135,6 @@ class _Reading:
             self.hashes.append(reader.sha256)
 
     def whole_files(self, by_file: ByFile) -> None:
-        """Search whole files with `by_file`, and add the results in order."""
         for found in by_file(self.search, self._files(self.current)):
             number, size = found.number, self.files[found.number].size
             self.hashes.append(found.sha256)
@@ -151,7 +148,7 @@ class _Reading:
             yield FileTask(number, self.files[number], after, self.samples.k, self.samples.highest.copy())
 
     def _add(self, found: pl.DataFrame, tally: Tally, state: _State, size: int) -> None:
-        """Add the occurrences found in `size` bytes, and save after every `EVERY` bytes or more."""
+        """Add the occurrences found in `size` bytes of text, and write a checkpoint if one is due."""
         self.current = state
         self.current.tally.add(tally)
         self.rows.append(self.samples.entering(found))
@@ -164,7 +161,7 @@ class _Reading:
         self.rows, self.unsaved = [], 0
 
     def finish(self, target: Path) -> dict[str, Any]:
-        """Draw the samples, write the table a few words at a time, and return the table's record."""
+        """Draw the samples, write the table, and return its metadata."""
         search, bins = self.search, len(self.search.bins)
         cells = range(len(search.forms) * bins)
         kept, near = np.zeros((2, len(cells)), np.int64)
@@ -215,7 +212,7 @@ def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]
 
 @dataclass(frozen=True)
 class _State:
-    """Reading progress: `blocks` is the number of blocks read of file `file`; `hashes` are those of earlier files."""
+    """Reading position: the current file, the number of its blocks read, and the hashes of earlier files."""
 
     file: int = 0
     blocks: int = 0
@@ -224,11 +221,11 @@ class _State:
 
 
 _OURS = re.compile(r"state\.json|(part|sample)-\d{6,}\.parquet|\.[0-9a-f]{16}\.tmp")
-"""Pattern of the names of files in a store's folder."""
+"""Pattern of the names of checkpoint files."""
 
 
 class _Store:
-    """Folder with part files of occurrences and the reading state after the last part."""
+    """Checkpoint folder, with the occurrences found so far and the reading position."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self.folder = folder
@@ -236,10 +233,12 @@ class _Store:
         self.parts: list[Path] = []
         names = _names_in(folder)
         if self._record.name in names and not resume:
-            hint = "continue with --resume, or delete it to start again"
+            hint = "continue with --resume, or delete the folder to start again"
             raise MethodError("contains the results of an earlier run", where=str(folder), hint=hint)
         if not all(map(_OURS.fullmatch, names)):  # these would be lost when the folder is removed
-            raise OutputError("contains files that penchant did not write", where=str(folder), hint="move the folder")
+            raise OutputError(
+                "contains files that penchant did not write", where=str(folder), hint="move or rename the folder"
+            )
 
     @property
     def _record(self) -> Path:
@@ -249,7 +248,7 @@ class _Store:
         return self.folder / f"part-{number:06}.parquet"
 
     def restore(self, samples: Smallest) -> _State:
-        """Return the state after the last part, and add the saved occurrences to the samples."""
+        """Return the saved reading position, and add the saved priorities to the samples."""
         if not self._record.exists():
             return _State()
         try:
@@ -262,13 +261,13 @@ class _Store:
             ) from error
         if json.dumps(saved["identity"]) != json.dumps(self.identity):  # the order of words matters too
             message = "belongs to an extraction from other texts or with other settings"
-            raise MethodError(message, where=str(self.folder), hint="delete it, or repeat the earlier command")
+            raise MethodError(message, where=str(self.folder), hint="delete the folder, or repeat the earlier command")
         for (cell,), of_cell in priorities.group_by("cell"):
             samples.extend(int(str(cell)), of_cell["priority"].to_numpy())
         return _State(saved["file"], saved["blocks"], tuple(saved["hashes"]), Tally.from_json(saved["tally"]))
 
     def write(self, rows: Sequence[pl.DataFrame], state: _State) -> None:
-        """Write the rows found since the last part, then the state; `restore` ignores a part without a state."""
+        """Write the new rows and then the reading position; rows without a position are ignored by `restore`."""
         self.parts.append(self._part(len(self.parts)))
         frame = pl.concat([pl.DataFrame(schema=ROWS), *rows]).sort("cell", "priority")
         write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="uncompressed")
@@ -276,7 +275,6 @@ class _Store:
         write_text(json.dumps({"identity": self.identity, "parts": len(self.parts), **progress}), self._record)
 
     def rows(self, samples: Smallest, cells: range, bins: int) -> pl.DataFrame:
-        """Return the sampled rows of the cells, sorted by word, priority and cell."""
         largest = [samples.sample(cell)[-1:].tolist() for cell in cells]
         limits = pl.DataFrame(
             {"cell": cells, "last": [priorities[0] if priorities else 0 for priorities in largest]},
@@ -293,14 +291,12 @@ class _Store:
         )
 
     def remove(self) -> None:
-        """Remove the folder and its files, all of which were written by a store."""
         for name in _names_in(self.folder):
             (self.folder / name).unlink()
         self.folder.rmdir()
 
 
 def _names_in(folder: Path) -> list[str]:
-    """Return the names of a folder's files; none if it does not exist. Raises OutputError if it cannot be read."""
     try:
         return [path.name for path in folder.iterdir()]
     except FileNotFoundError:
@@ -315,7 +311,6 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def _groups(sizes: Sequence[int], bins: int) -> Iterator[range]:
-    """Yield ranges of the cells of whole words, with about `_ROWS` rows in each; `sizes` has the rows of each cell."""
     start, rows = 0, 0
     for cell in range(0, len(sizes), bins):
         size = sum(sizes[cell : cell + bins])

@@ -1,4 +1,4 @@
-"""Counts of words in the sentences that contain a word of one group or of another."""
+"""Counts of words in sentences that contain words of one of two groups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Forms = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Grouped:
-    """Words to count in the sentences of two groups, `a` and `b`, with the surface forms of every word."""
+    """Two groups of words, `a` and `b`, and the `words` to count in the sentences of each group."""
 
     a: Forms
     b: Forms
@@ -31,7 +31,7 @@ class Grouped:
 
 @dataclass(frozen=True)
 class GroupSearch:
-    """Contrasts between groups to count in one pass over a text; matching is case-sensitive if `cased`."""
+    """Settings for counting group contrasts in one pass over a text; matching is case-sensitive if `cased`."""
 
     contrasts: Sequence[Grouped]
     language: str = "und"
@@ -40,17 +40,17 @@ class GroupSearch:
     cased: bool = False
 
     def fold(self, text: str) -> str:
-        """Return a text or form in lowercase, or unchanged if `cased`, for comparison."""
+        """Return a text in lower case, or unchanged if matching is case-sensitive."""
         return text if self.cased else normalise(lowered(text, self.language))
 
 
 @dataclass(slots=True)
 class GroupCounts:
-    """Counts of one contrast by side ("A", "B").
+    """Counts for one contrast, by group ("A", "B").
 
-    `sentences` counts the sentences that contain words of one side only, and `total` all words in them; `found` counts
-    the words searched for, by side and word. `members` counts the words of the groups, by side and word, in all
-    sentences. `both` is the number of sentences with words of both groups, which count for neither side.
+    `sentences` counts the sentences that contain words of only one group, `total` all words in them, and `found` the
+    words searched for. `members` counts the words of the groups in all sentences. `both` is the number of sentences
+    with words of both groups, which belong to neither.
     """
 
     sentences: Counter[str] = field(default_factory=Counter)
@@ -67,7 +67,7 @@ class GroupCounts:
 
 
 class ContrastCounts(NamedTuple):
-    """Counts of every contrast, and the files with their hashes; `skipped` of the `records` could not be read."""
+    """Counts for all contrasts, the numbers of records read and skipped, and the files with their hashes."""
 
     contrasts: list[GroupCounts]
     records: int
@@ -98,11 +98,10 @@ class _Search:
 
 
 _MARK = "\0"
-"""Separator between side and word, which occurs in no word."""
+"""Separator between group and word in keys."""
 
 
 def _labelled(search: GroupSearch, parts: Sequence[tuple[str, Forms]]) -> dict[str, list[str]]:
-    """Return the folded surface forms, keyed by side and word."""
     labelled: dict[str, list[str]] = {}
     for side, forms in parts:
         for word, surfaces in forms.items():
@@ -132,7 +131,7 @@ def count_groups(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> ContrastCounts:
-    """Read the files once and count every contrast in all sentences, including repeated sentences.
+    """Count all contrasts in one pass over the files; repeated sentences are counted each time.
 
     Raises DataError if a text cannot be read, and MethodError if a package is missing.
     """

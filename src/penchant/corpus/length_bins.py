@@ -36,7 +36,7 @@ _LONGER = re.compile(r">\s*([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Segment of sentences with `low` to `high` words (None: no upper limit), cut to `length` words (None: not cut)."""
+    """Range of sentence lengths in words (`high` is None if unlimited); `length` is the window size, if any."""
 
     name: str
     length: int | None
@@ -47,9 +47,9 @@ class Segment:
 def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
     """Return the segments of a study, each given as a number L, ">L" or "all".
 
-    With mode `window`, L stands for windows of exactly L words; with mode `bin`, for whole sentences of at most L words
-    and more than the previous bound. ">L" stands for whole sentences of more than L words, and "all" (not with `bin`)
-    for all whole sentences. Raises MethodError if a segment is invalid or repeated.
+    With mode `window`, L means windows of exactly L words; with mode `bin`, it means whole sentences of at most L words
+    and more than the previous bound. ">L" means whole sentences of more than L words, and "all" (not with `bin`) all
+    whole sentences. Raises MethodError if a segment is invalid or repeated.
     """
     if not spec:
         raise MethodError("no segment is given", hint="give segments such as 9, 25, 75 and '>75'")
@@ -70,20 +70,19 @@ def _segment(item: int | str, mode: Mode, previous: Segment | None) -> Segment:
     if isinstance(bound, bool) or not isinstance(bound, int):
         also = ", or 'all'" if mode == "window" else ""
         hint = f"give a number of words, '>' and a number{also}"
-        raise MethodError(f"{item!r} is not a segment for {mode}s", hint=hint)
+        raise MethodError(f"{item!r} is not a valid segment", hint=hint)
     if bound < 1:
-        raise MethodError(f"{item!r} is not a segment: a sentence has at least one word")
+        raise MethodError(f"{item!r} is not a valid segment: a sentence has at least one word")
     if mode == "window":
         return Segment(f">{bound}", None, bound + 1, None) if longer else Segment(str(bound), bound, bound, None)
     return _bin(bound, bool(longer), previous)
 
 
 def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
-    """Return the bin from the previous bin's bound to `bound`, or beyond `bound` if `longer`."""
     low = previous.high + 1 if previous and previous.high else 1
     if previous and (previous.high is None or bound < low - longer):
         shown = f">{bound}" if longer else str(bound)
-        hint = "give the bounds in increasing order, and '>' with the last bound at the end"
+        hint = "give the bounds in increasing order, such as 9, 25 and '>25'"
         raise MethodError(f"the bin {shown} cannot follow {previous.name}", hint=hint)
     if longer:
         return Segment(f">{bound}", None, bound + 1, None)
@@ -91,10 +90,10 @@ def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
 
 
 def cut(occurrences: pl.DataFrame, segment: Segment) -> pl.DataFrame:
-    """Return the occurrences whose sentences belong to a segment, in order.
+    """Return the occurrences in a segment, in order, with sentences cut to windows if the segment has a `length`.
 
-    For windows, `text` is the window, `start` and `end` are offsets in the window, and `words` is still the number of
-    words in the sentence; forms with more words than the window are omitted.
+    In windows, `start` and `end` are offsets in the window, and `words` is still the number of words in the sentence;
+    forms with more words than the window are omitted.
     """
     fits = pl.col("words") >= segment.low
     fitting = occurrences.filter(fits if segment.high is None else fits & (pl.col("words") <= segment.high))

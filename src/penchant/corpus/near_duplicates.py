@@ -1,4 +1,4 @@
-"""Detection of near duplicates of earlier sentences, such as copies with another date, templates and boilerplate."""
+"""Detection of near-duplicate sentences, such as boilerplate and copies with another date."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ THRESHOLD = 0.8
 BANDS, ROWS = 14, 5
 """Number of bands of hashes, and number of hashes per band.
 
-At least one band agrees with probability 1 − (1 − 0.8⁵)¹⁴ = 0.996 for pairs at the threshold, and with a higher
-probability above it. Longer bands would yield fewer dissimilar candidates, but miss more similar pairs.
+Texts at the threshold agree in at least one band with probability 1 − (1 − 0.8⁵)¹⁴ = 0.996.
 """
 _SEED = 20
 _FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
@@ -35,16 +34,16 @@ _ROUNDING = 1e-9
 _BITS = 1024  # bits per mask; a sentence has about a hundred shingles
 _BLOCK = 1 << 12  # masks made at once
 _WORTH = 0.9
-"""Maximum proportion of remaining texts for which another round of counting shingles is worth its cost."""
+"""Proportion of texts remaining after a round of exclusion above which no further round is made."""
 
 
 class NearDuplicates:
     """Filter that drops near duplicates of earlier sentences.
 
-    A sentence is dropped only if the Jaccard similarity between its shingles (runs of five characters of the folded
-    text) and the shingles of a kept sentence reaches `THRESHOLD` (Broder 1997), and then with a probability of at least
-    0.996. MinHash and banded hashes find candidates (Leskovec, Rajaraman & Ullman, Mining of Massive Datasets, section
-    3.4).
+    Two sentences are near duplicates if the Jaccard similarity of their shingles (sequences of five characters of the
+    folded text) is at least `THRESHOLD` (Broder 1997); a near duplicate is detected with a probability of at least
+    0.996. Candidates are found by MinHash and locality-sensitive hashing (Leskovec, Rajaraman & Ullman, Mining of
+    Massive Datasets, section 3.4).
     """
 
     def __init__(self) -> None:
@@ -61,7 +60,7 @@ class NearDuplicates:
         self._prepared: dict[str, tuple[str, _Masks]] = {}
 
     def add(self, text: str) -> bool:
-        """Return True and keep a new sentence; return False for a near duplicate of a kept sentence."""
+        """Keep a sentence and return True, or return False if it is a near duplicate of a kept sentence."""
         folded, mask = self._prepared.pop(text, None) or (fold(text), None)
         if folded in self._texts:
             return False
@@ -79,13 +78,10 @@ class NearDuplicates:
         return True
 
     def possible(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Return a mask of the texts that may have a near duplicate in `texts`, without pairwise comparison.
+        """Return a mask of the texts that may have a near duplicate among `texts`, without pairwise comparison.
 
-        Two texts of similarity t share at least the fraction t of the shingles of each, so a text has no near duplicate
-        if more than 1 − t of its shingles occur only once. Shingles are counted by short hashes; a hash collision, like
-        a text shorter than a shingle, can only add texts to the mask. Counting is repeated on the remaining texts, to
-        which none of the excluded texts is similar, until their number stops falling. The texts that then remain are
-        prepared for `add`.
+        A text is excluded if too many of its shingles occur in no other text. This is repeated on the remaining texts
+        until hardly any more are excluded. Hash collisions can only add texts to the mask.
         """
         folded = fold_lines(texts)
         hashes = _Hashes.of(folded + "\n")
@@ -105,10 +101,6 @@ class NearDuplicates:
         return possible
 
     def _has_similar(self, pieces: list[str], mask: _Masks, keys: NDArray[np.int64]) -> bool:
-        """Return True if the Jaccard similarity to one of the kept texts at `keys` is at least the threshold.
-
-        Texts from a template have very many candidates; an upper bound from masks first excludes nearly all of them.
-        """
         able = keys[mask.highest_similarities(self._masks, keys) >= THRESHOLD].tolist()
         if not able:
             return False
@@ -123,10 +115,10 @@ class NearDuplicates:
 
 
 class _Hashes(NamedTuple):
-    """Hashes of the shingles that begin at each character of several texts, each of which ends with a newline.
+    """Hashes of the shingles at each character of several newline-terminated texts.
 
-    `starts` and `ends` (the newline) delimit each text; `shingles` is its number of shingles, less than 1 for a text
-    shorter than a shingle.
+    `starts` and `ends` delimit the texts; `shingles` has the number of shingles of each, less than 1 for a text shorter
+    than a shingle.
     """
 
     codes: NDArray[np.uint32]
@@ -136,7 +128,7 @@ class _Hashes(NamedTuple):
 
     @classmethod
     def of(cls, folded: str) -> _Hashes:
-        """Return the hashes of folded texts, given as one string in which each text is a line with its newline."""
+        """Hash folded texts, given as the newline-terminated lines of a string."""
         codes = code_points(folded).astype(np.uint32)
         ends = np.flatnonzero(codes == ord("\n"))
         sizes = np.diff(ends, prepend=-1)
@@ -146,7 +138,6 @@ class _Hashes(NamedTuple):
         return cls(four[: len(codes)] * _FACTOR + padded[SHINGLE - 1 :], ends - sizes + 1, ends, sizes - SHINGLE)
 
     def at(self, numbers: NDArray[np.int64]) -> _Hashes:
-        """Return the hashes of the texts at the given indices."""
         sizes = self.shingles[numbers] + SHINGLE
         ends = np.cumsum(sizes) - 1
         starts = ends - sizes + 1
@@ -154,7 +145,7 @@ class _Hashes(NamedTuple):
         return _Hashes(codes, starts, ends, sizes - SHINGLE)
 
     def repeated(self, share: float) -> NDArray[np.bool_]:
-        """Return a mask of the texts of which at least `share` of the shingles (or none) may occur more than once."""
+        """Return a mask of the texts in which a proportion `share` or more of the shingles may be repeated."""
         single = _single(self.codes)
         for place in range(SHINGLE):  # what runs into the next text is no shingle
             single[np.maximum(self.ends - place, 0)] = False
@@ -162,7 +153,6 @@ class _Hashes(NamedTuple):
         return np.asarray((self.shingles < 1) | (several >= share * self.shingles))
 
     def masks(self) -> _Masks:
-        """Return the masks of the texts."""
         counts = np.maximum(self.shingles, 0)
         bits = np.zeros((len(counts), _BITS // 64), np.uint64)
         for start in range(0, len(counts), _BLOCK):
@@ -179,9 +169,9 @@ class _Hashes(NamedTuple):
 
 
 class _Masks:
-    """Bit masks of n sets of shingles, of shape (n, words); every shingle sets one bit.
+    """Bit masks of n shingle sets, of shape (n, words); every shingle sets one bit.
 
-    A set has at least `least` shingles, one for each bit that is set, and at most `spare` more.
+    A set has at least `least` shingles, and at most `spare` more.
     """
 
     def __init__(self, bits: NDArray[np.uint64], least: NDArray[np.int64], spare: NDArray[np.int64]) -> None:
@@ -192,21 +182,17 @@ class _Masks:
 
     @classmethod
     def empty(cls) -> _Masks:
-        """Return an empty array of masks."""
         return cls(np.zeros((0, _BITS // 64), np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     @classmethod
     def of(cls, folded: Sequence[str]) -> _Masks:
-        """Return the masks of folded texts."""
         return _Hashes.of("\n".join([*folded, ""])).masks()
 
     def at(self, number: int) -> _Masks:
-        """Return the mask of one text."""
         part = slice(number, number + 1)
         return _Masks(self.bits[part], self.least[part], self.spare[part])
 
     def append(self, mask: _Masks) -> None:
-        """Append the mask of one text."""
         if self._used == len(self.least):
             room = max(16, self._used)
             self.bits = np.pad(self.bits, ((0, room), (0, 0)))
@@ -215,24 +201,20 @@ class _Masks:
         self._used += 1
 
     def highest_similarities(self, others: _Masks, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return upper bounds of the similarity between this single mask's set and the sets of `others` at `keys`.
-
-        Two sets share at most as many shingles as their masks share bits, plus the smaller of their `spare` counts.
-        """
+        """Return upper bounds of the Jaccard similarity between this set and the sets of `others` at `keys`."""
         common = _set_bits(others.bits[keys] & self.bits) + np.minimum(others.spare[keys], self.spare)
         union = np.maximum(others.least[keys] + self.least - common, common)
         return np.asarray(common / np.maximum(union, 1))
 
 
 def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return a mask of the hashes whose leading bits, after multiplication, differ from those of all others."""
     bits = min(len(hashes).bit_length() + 1, _MOST_BITS)
     slots = (hashes * _FACTOR >> np.uint32(32 - bits)).astype(np.intp)
     return np.asarray((np.bincount(slots, minlength=1 << bits) == 1).take(slots))
 
 
 def _set_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the number of bits set in each mask, of shape (n,), for masks of shape (n, words)."""
+    """Return the number of set bits in each row of `masks`."""
     if hasattr(np, "bitwise_count"):
         return np.asarray(np.bitwise_count(masks).sum(axis=1, dtype=np.int64))
     return np.asarray(_bits_of_numbers().take(masks.view(np.uint16)).sum(axis=1, dtype=np.int64))
@@ -244,7 +226,7 @@ def _bits_of_numbers() -> NDArray[np.uint8]:
 
 
 def shingles(folded: str) -> list[str]:
-    """Return all runs of `SHINGLE` characters of a folded text, in order; a shorter text is its own single shingle."""
+    """Return all sequences of `SHINGLE` characters in a folded text; a shorter text is its own single shingle."""
     return [folded[start : start + SHINGLE] for start in range(max(len(folded) - SHINGLE + 1, 1))]
 
 
@@ -254,9 +236,9 @@ def shingles(folded: str) -> list[str]:
 def drawn(
     rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return a mask of the rows, sorted by word and priority, that belong to the samples.
+    """Return a mask of the rows to keep in the samples; rows must be sorted by word and priority.
 
-    The numbers of kept rows and of near duplicates in each cell are added to `kept` and `near`.
+    The numbers of kept rows and near duplicates in each cell are added to `kept` and `near`.
     """
     mask = np.zeros(len(rows), np.bool_)
     cells = rows["cell"].to_numpy()
@@ -286,7 +268,6 @@ def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
 
 
 def _without_near(rows: pl.DataFrame, per_word: int, near: NDArray[np.int64]) -> list[bool]:
-    """Return a mask of a word's rows that belong to samples of `per_word` per cell; count near duplicates in `near`."""
     seen = NearDuplicates()
     possible = _possible(rows, seen)
     is_new: dict[str, bool] = {}

@@ -1,4 +1,4 @@
-"""Normalisation to NFC (UAX #15) of long texts that are already mostly or entirely in NFC."""
+"""Fast normalisation to NFC (UAX #15) of long texts that are already mostly in NFC."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from numpy.typing import NDArray
 _SHORT = 512  # up to about this length, unicodedata is faster
 _BLOCK = 1 << 16  # characters looked up at once, which fit in the processor's cache
 BASIC = 0x10000
-"""Number of code points in the Basic Multilingual Plane; most texts have no others, and its tables build quickly."""
+"""Number of code points in the Basic Multilingual Plane."""
 _END = 0x30000  # no character from here on is changed by NFC or has a combining class
 _REORDER, _COMPOSE, _HANGUL, _BEFORE, _NEVER = 1, 2, 4, 4, 0xFF
-"""Roles of a character in changes under normalisation.
+"""Roles of a character in normalisation, as flags.
 
-The low four bits are the character's roles as the left of two neighbours, the high four (shifted by _BEFORE) its roles
-as the right neighbour. _NEVER marks a character that does not occur in NFC, 0 a character that takes part in no change.
+The low four bits are its roles as the left of two adjacent characters, the high four (shifted by _BEFORE) as the right.
+_NEVER marks a character that does not occur in NFC; 0 marks a character that is never reordered or composed.
 """
 _Codes: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
 _L, _V, _T, _LV = range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x11C3), range(0xAC00, 0xD7A4, 28)
 
 
 def normalise(text: str) -> str:
-    """Return the text in NFC, the normalisation form in which all texts and words are compared.
+    """Return the text in NFC, the form in which all texts and words are compared.
 
-    The result equals that of unicodedata.normalize. For scripts such as Bengali this function is much faster, since it
-    decomposes only the few characters that may change.
+    Equivalent to `unicodedata.normalize`, but much faster for long texts in scripts such as Bengali.
     """
     if text.isascii():
         return text
@@ -51,8 +50,8 @@ def normalise(text: str) -> str:
 class _Survey:
     """Code points of a text, their roles (`parts`), and the positions at which the text may not be in NFC.
 
-    `never` are the positions of characters that never occur in NFC; `near` are the positions of the left characters of
-    neighbours that may change together.
+    `never` has the positions of characters that do not occur in NFC, and `near` the positions of pairs of characters
+    that may be reordered or composed.
     """
 
     codes: _Codes
@@ -62,7 +61,7 @@ class _Survey:
 
 
 def _look(text: str) -> _Survey | None:
-    """Return the survey of a text; None if so many positions are suspect that normalising the whole text is faster."""
+    """Survey a text; return None if so many positions may change that normalising the whole text is faster."""
     codes = code_points(text)
     table = _tables_of(codes).parts
     parts = np.empty(len(codes), np.uint8)
@@ -94,7 +93,7 @@ def table_end(codes: _Codes) -> int:
 
 
 def _replaced(text: str, survey: _Survey | None) -> str:
-    """Replace all instances of frequent characters that never occur in NFC, if the survey has many of them."""
+    """Replace frequent characters that do not occur in NFC by their normalised forms."""
     if survey is None or len(survey.never) * 1_000 < len(survey.codes):
         return text
     letters, counts = np.unique(survey.codes[survey.never], return_counts=True)
@@ -105,14 +104,10 @@ def _replaced(text: str, survey: _Survey | None) -> str:
 
 
 def _changes(survey: _Survey) -> list[int]:
-    """Return the positions at which the text may not be in NFC.
+    """Return the positions at which the text may not be in NFC; if there are none, the text is in NFC.
 
-    If there are none, the text is in NFC: every character is in NFC (none is _NEVER), and
-    1. the sequence of decompositions is in canonical order, since no mark follows a mark of a higher combining class;
-    2. every decomposition composes back to its own character. Only the first starter or mark of the next character
-       could compose with a character. A starter can compose only if nothing intervenes, which the table of pairs
-       covers; a mark after another mark is reported if it composes with any character, and a mark after a starter if
-       the table of pairs contains the two.
+    These are the positions of characters that do not occur in NFC, of marks before a mark of a lower combining class,
+    and of pairs of characters that may compose.
     """
     tables = _tables_of(survey.codes)
     left, right = survey.codes[survey.near], survey.codes[survey.near + 1]
@@ -129,8 +124,7 @@ def _changes(survey: _Survey) -> list[int]:
 def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
     """Return the text with the surroundings of each position in `changes` normalised.
 
-    A character with role 0 (a starter that has no decomposition and composes with nothing) divides a text into parts
-    that can be normalised independently.
+    A starter that neither decomposes nor composes divides the text into segments that can be normalised independently.
     """
     if not changes:
         return text
@@ -155,10 +149,10 @@ def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Tables indexed by code point, with an additional last entry for all code points beyond the table.
+    """Properties of characters, indexed by code point; the last entry is for all code points beyond the table.
 
     `parts` are the roles; `first` and `last` are the combining classes of the first and last characters of the
-    decomposition. `pairs` are the pairs of neighbours that compose, sorted, without Hangul.
+    decomposition. `pairs` has the pairs of characters that compose, sorted, without Hangul.
     """
 
     parts: NDArray[np.uint8]
@@ -177,11 +171,7 @@ def _tables_of(codes: _Codes) -> _Tables:
 
 @functools.cache
 def _tables(end: int = _END) -> _Tables:
-    """Build the tables for code points below `end` from `unicodedata`, in its version of Unicode.
-
-    Tables up to `BASIC` are prefixes of the full tables: no characters of the basic plane compose into a character
-    outside it.
-    """
+    """Build the tables for code points below `end` from `unicodedata`."""
     parts, first, last = (np.zeros(end + 1, np.uint8) for _ in range(3))
     characters = [*map(chr, range(0x80, _LV.start)), *map(chr, range(_LV.stop, end))]  # Hangul syllables: below
     for mark in filter(unicodedata.combining, characters):

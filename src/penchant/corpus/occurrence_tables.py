@@ -22,7 +22,7 @@ _MOST_NAMED = 10
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
-    """Return the extraction record of a table. Raises DataError if the file is not a table of an extraction."""
+    """Return the extraction metadata of a table. Raises DataError if the file was not written by an extraction."""
     file = Path(path)
     require_file(file)
     try:
@@ -36,7 +36,7 @@ def read_record(path: str | Path) -> dict[str, Any]:
 
 
 def short(record: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """Return the word, segment and number of occurrences kept of each cell below the minimum."""
+    """Return (word, segment, number kept) for every word with too few occurrences in a segment."""
     minimum = record["recipe"]["minimum"]
     return [(cell["word"], cell["segment"], cell["kept"]) for cell in record["cells"] if cell["kept"] < minimum]
 
@@ -49,12 +49,12 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
         yield f"{tally['skipped']:,} of {counted(tally['records'], 'records')} could not be read and {were} left out"
     if tally["too_long"]:
         lost = f"{counted(tally['too_long'], 'sentences')} with stimuli {for_one(tally['too_long'], 'are')} left out"
-        yield f"{lost}: in no segment, or longer than {LONGEST:,} characters"
+        yield f"{lost}: outside all segments, or longer than {LONGEST:,} characters"
     used_up = [c for c in record["cells"] if not c["exact"] and c["kept"] < recipe["per_word"]]
     if used_up:
         yield (
-            f"of {len({c['word'] for c in used_up})} stimuli fewer than {recipe['per_word']:,} were kept, because many "
-            "of the sentences drawn were near duplicates; ask for more per word to keep more"
+            f"fewer than {recipe['per_word']:,} occurrences of {counted(len({c['word'] for c in used_up}), 'stimuli')} "
+            "were kept, because many sampled sentences were near duplicates; increase per_word to keep more"
         )
     lacking = list(dict.fromkeys(word for word, _, _ in short(record)))
     if lacking:
@@ -66,7 +66,7 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def find(path: str | Path, word: str, form: str | None = None) -> pl.DataFrame:
-    """Return the occurrences kept of a word or of one of its forms. Raises DataError if it was not searched for."""
+    """Return the kept occurrences of a word or of one of its forms. Raises DataError for an unknown word."""
     record = read_record(path)
     normalised = normalise(word)
     if normalised not in record["recipe"]["forms"]:
@@ -84,13 +84,13 @@ def find(path: str | Path, word: str, form: str | None = None) -> pl.DataFrame:
 
 
 def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
-    """Count the occurrences found, by word, by form of a word, or by segment.
+    """Return the counts of occurrences by word, form or segment.
 
-    `occurrences` is the number of all occurrences in the corpus. Words and segments also have `distinct`, the number of
-    distinct occurrences (`distinct_estimated` is true if it is estimated from the sample), `near_duplicates`, the
-    number of near duplicates dropped, `kept`, the number of occurrences kept, and `short`: the segments in which a word
-    is below the minimum, or the number of words below it in a segment. Forms that never occur are listed with 0. Raises
-    MethodError if `by` is none of the three.
+    `occurrences` is the number of occurrences in the corpus; forms that never occur have 0. Tables by word and by
+    segment also have `distinct`, the number of distinct occurrences (an estimate if `distinct_estimated` is true),
+    `near_duplicates`, the number of near duplicates dropped, `kept`, the number of occurrences kept, and `short`, the
+    segments in which a word is below the minimum, or the number of words below it in a segment. Raises MethodError for
+    any other value of `by`.
     """
     if by == "form":
         return _forms(record)

@@ -24,7 +24,7 @@ from penchant.text_io import decoded, lines, opened, require_file
 from penchant.unicode_spellings import Alignment
 
 Bound = Annotated[int, Field(ge=1, le=COUNT)] | str
-"""Segment of sentence lengths as given in a study; see `segments`."""
+"""Bound of sentence lengths in words, as given in a study (see `length_bins.segments`)."""
 TABLES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 """File extensions of tables; files with other extensions are plain text."""
 
@@ -32,17 +32,17 @@ _Record = tuple[str, str, str, int, int, str, int, str]
 
 
 OCCURRENCE = ("id", "word", "text", "start", "end")
-"""Columns of occurrences given in Python without column names, in order."""
+"""Order of the columns of occurrences in Python data without column names."""
 
 
 class OccurrenceRow(BaseModel):
     """Row of a table of occurrences; other columns are ignored."""
 
-    id: Annotated[Text, Field(description="of the sentence, the same for all words found in it")]
+    id: Annotated[Text, Field(description="of the sentence, shared by all words found in it")]
     word: Annotated[Text, Field(description="the stimulus, without suffix")]
     text: Annotated[StrictStr, Field(description="the sentence")]
     start: Annotated[int, Field(description="the first character of the word in the text, counted from 0")]
-    end: Annotated[int, Field(description="the character behind the last")]
+    end: Annotated[int, Field(description="the character after the last")]
     source: Annotated[Text | None, Field(description="where the sentence is from; default: the file's name")] = None
 
 
@@ -74,7 +74,7 @@ def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: st
         for line, record in _search(file, matcher) if file in texts else _table_rows(file, forms):
             name, word, text, start, *_ = record
             if sentences.setdefault(name, text) != text:
-                raise DataError(f"the id '{name}' belongs to another sentence", file=file, line=line)
+                raise DataError(f"the id '{name}' already belongs to another sentence", file=file, line=line)
             if (name, word, start) in seen:
                 message = f"the occurrence of '{word}' at character {start} of sentence '{name}' appears twice"
                 raise DataError(message, file=file, line=line, hint="remove one of the two rows")
@@ -84,10 +84,7 @@ def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: st
 
 
 def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame | None:
-    """Read tables written by `extraction.extract`, all rows at once.
-
-    Returns None if a file is not such a table or is invalid; reading the file row by row then reports the error.
-    """
+    """Read tables written by `extraction.extract`; return None if a file is not such a table or is invalid."""
     frames = []
     for file in files:
         require_file(file)
@@ -112,13 +109,15 @@ def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -
 
 
 def _refuse_same_names(files: Sequence[Path]) -> None:
-    """Raise DataError if plain text files have the same name, since sentence ids begin with it."""
+    """Raise DataError if plain text files have the same name, which would make sentence ids ambiguous."""
     by_name: dict[str, Path] = {}
     for file in files:
         first = by_name.setdefault(_stem(file), file)
         if first is not file:
             raise DataError(
-                f"has the same name as {first}, so ids would not be unique", file=file, hint="rename one of them"
+                f"has the same name as {first}, so sentence ids would not be unique",
+                file=file,
+                hint="rename one of the files",
             )
 
 
@@ -131,17 +130,19 @@ def _table_rows(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tupl
         try:
             _require_form(row)
         except ValueError as error:
-            raise DataError(str(error), file=file, line=line, hint="give character offsets from 0") from error
+            raise DataError(str(error), file=file, line=line, hint="give character offsets, counted from 0") from error
         text, start, end = row.text, row.start, row.end
         source = row.source or file_name(file)
         yield line, (row.id, word, text, start, end, text[start:end], count_words(text), source)
 
 
 def _require_form(row: OccurrenceRow) -> None:
-    """Raise ValueError if the form is outside the text, contains no word, or composes with adjacent characters."""
+    """Raise ValueError if the span is outside the text, contains no word, or splits a composed character."""
     if not 0 <= row.start < row.end <= len(row.text):
-        place = f"start {row.start} and end {row.end}"
-        raise ValueError(f"{place} do not mark a span in a text of {len(row.text)} characters")
+        length = len(row.text)
+        raise ValueError(
+            f"start {row.start} and end {row.end} are not a span of the text, which has {length} characters"
+        )
     form = row.text[row.start : row.end]
     if not count_words(form):
         raise ValueError(f"the text from start {row.start} to end {row.end} is not a word: {form!r}")
@@ -170,7 +171,7 @@ def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
 
 
 def _sentences(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number of each nonblank line and its text without surrounding white space."""
+    """Yield (line number, stripped line) for each nonblank line."""
     try:
         with opened(file) as stored:
             unpacked = gzip.GzipFile(fileobj=stored) if file.suffix.lower() == ".gz" else stored

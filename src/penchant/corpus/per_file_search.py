@@ -1,4 +1,4 @@
-"""Search of whole files, for example on other machines, whose results are merged in the order of the files."""
+"""Search of whole files, for example on other machines, with results merged in file order."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from penchant.gc_control import uncollected
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """File to search, without its first `after` blocks, for samples of up to `size` occurrences per cell.
+    """File to search, skipping its first `after` blocks.
 
-    `highest` has, for each cell, the highest priority that can enter the corpus's sample.
+    `size` is the sample size for each word and segment, and `highest` has the highest sampling priority still accepted
+    for each.
     """
 
     number: int
@@ -48,7 +49,7 @@ ByFile: TypeAlias = Callable[[Extraction, Iterator[FileTask]], Iterator[FileFoun
 
 @uncollected()
 def found_in(search: Extraction, task: FileTask) -> FileFound:
-    """Return the result of searching a file. Raises DataError if the file cannot be read."""
+    """Search a file. Raises DataError if it cannot be read."""
     find, tally, rows = Finder(search), Tally(), [pl.DataFrame(schema=ROWS)]
     samples = Smallest(len(task.highest), task.size)
     samples.highest = task.highest.copy()

@@ -1,4 +1,4 @@
-"""Order-independent sampling of a stream: a sample has the items with the smallest random priorities."""
+"""Order-independent sampling from a stream, by the smallest random priorities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 SPACE = 1 << 64
-"""Number of possible priorities, which are integers from 0."""
+"""Number of possible priorities: the integers from 0 to SPACE − 1."""
 
 
 def priority(seed: int, *parts: str) -> int:
@@ -24,7 +24,7 @@ def priority(seed: int, *parts: str) -> int:
 
 
 def priorities(seed: int, words: Sequence[str], nths: Sequence[int], contents: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Return `priority(seed, word, str(nth), content)` for each item; contents are given in UTF-8."""
+    """Return `priority(seed, word, str(nth), content)` for each item; contents are encoded in UTF-8."""
     begun: dict[tuple[str, int], Any] = {}
     digests = []
     for word, nth, content in zip(words, nths, contents, strict=True):
@@ -64,7 +64,7 @@ def spread(
 
 
 class Smallest:
-    """Container of the k smallest distinct priorities of each cell."""
+    """Sample of the k smallest distinct priorities in each of several strata, called cells."""
 
     def __init__(self, cells: int, k: int) -> None:
         self.k = k
@@ -72,10 +72,10 @@ class Smallest:
         self._sorted = np.zeros(cells, np.bool_)
         self._new: list[set[int]] = [set() for _ in range(cells)]
         self.highest = np.full(cells, SPACE - 1, np.uint64)
-        """Highest priority that can enter the sample, by cell."""
+        """Highest priority still accepted in each cell."""
 
     def add(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Add each priority to its cell, and return a mask of the priorities that are new and can enter the sample."""
+        """Add each priority to its cell, and return a mask of the priorities that are new and accepted."""
         added = np.zeros(len(cells), np.bool_)
         able = np.flatnonzero(priorities <= self.highest[cells])
         able = able[~self._kept_before(cells[able], priorities[able])]
@@ -93,11 +93,10 @@ class Smallest:
         return added
 
     def entering(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Add each row's `priority` to its `cell`, and return the rows that are new and can enter the sample."""
+        """Add each row's `priority` to its `cell`, and return the rows that are new and accepted."""
         return rows.filter(self.add(rows["cell"].to_numpy().astype(np.int64), rows["priority"].to_numpy()))
 
     def _kept_before(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return a mask of the priorities that are in the sorted part of their cell's sample."""
         known = np.zeros(len(cells), np.bool_)
         sorted_before = np.flatnonzero(self._sorted[cells])
         for cell in np.unique(cells[sorted_before]).tolist():
@@ -126,7 +125,7 @@ class Smallest:
         return self._kept[cell]
 
     def distinct(self, cell: int) -> tuple[int, bool]:
-        """Return the number of distinct items in a cell, and True if it is exact or False if it is estimated.
+        """Return the number of distinct items in a cell, and True if it is exact rather than estimated.
 
         The estimate is (k − 1) / u, where u is the k-th smallest priority divided by the number of priorities; its
         relative standard error is 1 / √(k − 2) for k > 2 (Bar-Yossef et al. 2002; Beyer et al. 2007).

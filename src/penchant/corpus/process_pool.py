@@ -23,7 +23,7 @@ from penchant.errors import MethodError
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 _WORTH = 1 << 24
-"""Number of bytes of text that take longer to process than a process takes to start."""
+"""Number of bytes of text that justify an additional process."""
 _AHEAD = 2
 """Number of tasks queued for each process."""
 
@@ -63,7 +63,7 @@ def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Block SIGINT in this process and in processes started in the context, since only the parent handles it."""
+    """Block SIGINT in this process and in processes started within the block."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -76,10 +76,7 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _without_main(work: Callable[[Any], Any]) -> Iterator[None]:
-    """Hide the main module from processes started in the context, unless `work` is defined in it.
-
-    The new processes would import the main module again: the command line, or the caller's whole script.
-    """
+    """Keep new processes from importing the main module again, unless `work` is defined in it."""
     if work.__module__ == "__main__":
         yield
         return
@@ -92,7 +89,7 @@ def _without_main(work: Callable[[Any], Any]) -> Iterator[None]:
 
 
 _work: list[Callable[[Any], Any]] = []
-"""List with the function that this worker process applies; the function may keep state between tasks."""
+"""List with the function that this worker process applies to its tasks."""
 
 
 def _do(task: Any) -> Any:

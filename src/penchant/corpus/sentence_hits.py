@@ -1,4 +1,4 @@
-"""Search for words in the sentences of a text; sentences and hits are returned as columns."""
+"""Search for words in the sentences of a text, with sentences and hits as arrays."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Hits(NamedTuple):
 
 
 class HitFinder:
-    """Finder of words, in any of their forms, in NFC texts; `forms` are the strings that can be a hit."""
+    """Searcher for words in NFC texts; `forms` lists the surface forms searched for."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str, layout: Layout) -> None:
         """Index the forms.
@@ -66,9 +66,9 @@ class HitFinder:
         self._exact, self._initial = _Owners(exact), _Owners(initial)
 
     def find(self, text: str) -> tuple[Sentences, Hits]:
-        """Return the sentences of a multi-line text that contain words, and the hits in them.
+        """Return the sentences of a text that contain words, and the hits in them.
 
-        Lines are split into sentences as by `block_lines.splitter`; the hits are the matches of `Matcher.find` in each.
+        Lines are split into sentences as in `block_lines.splitter`, and words are matched as in `Matcher.find`.
         """
         places = self._scanner.find(text)
         if not len(places.forms):
@@ -83,7 +83,6 @@ class HitFinder:
         return sentences.at(used), hits._replace(sentences=of_hit)
 
     def _divided(self, lines: Sequence[str], of_place: Integers, places: Places) -> tuple[Sentences, Hits]:
-        """Return the sentences in `lines` that contain a form, and the hits in them; their `words` are not yet set."""
         pieces, counts, begins, ends = _pieces(lines, [self._divide(line) for line in lines])
         offsets = np.cumsum([0, *map(len, lines)])
         starts, stops = places.begins + offsets[of_place], places.ends + offsets[of_place]
@@ -105,14 +104,13 @@ class HitFinder:
         return sentences, self._parted(texts, hits.at(np.flatnonzero(inside)))
 
     def _parted(self, texts: Sequence[str], hits: Hits) -> Hits:
-        """Drop the hits that begin or end with a non-word character and touch a word of the same sentence."""
+        """Drop hits that begin or end with a non-word character and adjoin a word of the same sentence."""
         unsure = np.flatnonzero(self._open[hits.forms])
         places = (hits.sentences[unsure].tolist(), hits.starts[unsure].tolist(), hits.ends[unsure].tolist())
         kept = [is_parted(texts[sentence], start, end) for sentence, start, end in zip(*places, strict=True)]
         return hits.at(np.delete(np.arange(len(hits.forms)), unsure[~np.array(kept, np.bool_)]))
 
     def _owned(self, texts: Sequence[str], hits: Hits) -> Hits:
-        """Return a copy of each hit for every word to which the form belongs at its position."""
         which, words = self._exact.of(hits.forms)
         able = np.flatnonzero(self._initial.counts[hits.forms])
         places = zip(able.tolist(), hits.sentences[able].tolist(), hits.starts[able].tolist(), strict=True)
@@ -122,7 +120,7 @@ class HitFinder:
 
 
 class _Owners:
-    """Mapping from the index of each form to the indices of the words to which it belongs."""
+    """Mapping from the index of each form to the indices of the words that have the form."""
 
     def __init__(self, words: Sequence[Sequence[int]]) -> None:
         self.counts = np.array([*map(len, words)], np.int64)
@@ -130,7 +128,6 @@ class _Owners:
         self._words = np.array([*chain.from_iterable(words)], np.int64)
 
     def of(self, forms: Integers) -> tuple[Integers, Integers]:
-        """Return two arrays with an entry for each word of each form: the form's index in `forms`, and the word."""
         counts = self.counts[forms]
         which = np.repeat(np.arange(len(forms)), counts)
         nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -144,7 +141,6 @@ def _lines(text: str, starts: Iterable[int]) -> Iterable[str]:
 
 
 def _pieces(lines: Sequence[str], divided: Sequence[Sequence[str]]) -> tuple[list[str], Integers, Integers, Integers]:
-    """Return the pieces of all lines, the number of pieces in each line, and the pieces' spans in the joined lines."""
     counts = np.array([*map(len, divided)], np.int64)
     pieces = [*chain.from_iterable(divided)]
     lengths = np.array([*map(len, pieces)], np.int64)
@@ -165,7 +161,7 @@ def _pieces(lines: Sequence[str], divided: Sequence[Sequence[str]]) -> tuple[lis
 
 
 def _longest(hits: Hits) -> Hits:
-    """Return the hits sorted, with only the longest of a word's forms at each start."""
+    """Sort the hits, keeping only the longest form of a word at each start."""
     hits = hits.at(np.lexsort((hits.ends, hits.words, hits.starts, hits.sentences)))
     same = np.logical_and.reduce([np.diff(column) == 0 for column in (hits.sentences, hits.starts, hits.words)])
     hits = hits.at(np.flatnonzero(~np.append(same, False)[: len(hits.words)]))

@@ -14,7 +14,7 @@ from penchant.tables.in_memory import NAME, document_of, is_missing, plain, requ
 AS_NAMED: Mapping[str, str] = {}
 """Column names by field; empty if every column has the name of its field."""
 WORD = ("category", "set", "word")
-"""Columns of words given in Python without column names, in order."""
+"""Order of the columns of words in Python data without column names."""
 _LISTS = {"X", "Y", "A", "B"}
 """Names of the sets of targets (X, Y) and attributes (A, B)."""
 
@@ -55,7 +55,7 @@ def _words(given: Any, label: str) -> list[str]:
 
 
 def file_of_set(given: Any) -> Path | None:
-    """Return the path of a set given in Python as the mapping of a `set.yaml`; None for any other value."""
+    """Return a path for a mapping with the contents of a `set.yaml`; None for any other value."""
     if not isinstance(given, Mapping) or not {"lists", "categories", "templates", "contexts"} & given.keys():
         return None
     return document_of({"name": NAME, **given}, {}, NAME)

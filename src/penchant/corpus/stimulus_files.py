@@ -21,7 +21,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def _as_word(value: object) -> str:
     """Return a text as written. Raises ValueError if YAML reads it as another type, such as `true` or `null`."""
     if value is None or isinstance(value, bool | datetime.date):
-        raise ValueError(f"expected a text, got {value!r}: put quotes around a word that YAML reads as another type")
+        raise ValueError(f"expected a string, got {value!r}: put quotes around a word that YAML reads as another type")
     text = as_written(value)
     if _SURROGATE.search(text):
         raise ValueError("contains half of a surrogate pair")
@@ -101,9 +101,9 @@ class CategoryEntry(_Strict):
         bool, Field(description="the words of the two lists in the {target} slot belong together by position")
     ] = False
     measures: Annotated[list[Measure], Field(min_length=1)] = list(get_args(Measure))
-    """The instruments that read the category; default: all."""
+    """The instruments that use the category; default: all."""
     control: Name | None = None
-    """A category without a bias that matters, whose effect size is subtracted (weat, seat, logprob-bias)."""
+    """A control category without relevant bias, whose effect size is subtracted (weat, seat, logprob-bias)."""
 
 
 class SuffixesEntry(_Strict):
@@ -111,16 +111,16 @@ class SuffixesEntry(_Strict):
 
     file: Annotated[str | None, Field(description="a JSON file {word: [suffix, …]}, relative to this one")] = None
     groups: dict[Name, Texts] = {}
-    """Suffixes by the name of their group."""
+    """Suffixes, keyed by group."""
     lists: Annotated[dict[Name, Groups], Field(description="the group or groups of all words of a list")] = {}
     words: Annotated[dict[Name, Groups], Field(description="the group or groups of a word; [] for none")] = {}
 
 
 class StimuliFile(_Strict):
-    """`set.yaml`. Paths are relative to it."""
+    """Contents of a `set.yaml`; paths are relative to the file."""
 
     name: Name | None = None
-    """The name of the set; default: that of its directory."""
+    """The name of the set; default: the name of its directory."""
     language: Annotated[str, Field(description="BCP 47 tag, such as en or bn")] = "und"
     statement: Annotated[str | None, Field(description="the data statement")] = None
     lists: dict[Name, ListEntry]
@@ -142,13 +142,12 @@ class SeatSet(_Strict):
     category: Name
     """The name of the set."""
     examples: Texts
-    """Its words, or whole sentences."""
+    """The words of the set, or whole sentences."""
     words: Annotated[
         Texts | None,
         Field(
-            description="the words behind examples that are sentences, so that sentences of one word are tested "
-            "together: one for each example, or the list of words, of which each example holds one or a form that "
-            "begins with it"
+            description="the stimulus words of examples that are sentences, so that sentences with the same word are "
+            "tested together: one word for each example, or a list of words, one of which begins a word of each example"
         ),
     ] = None
 
@@ -168,7 +167,7 @@ class TableRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     category: Name
-    """The category the word belongs to."""
+    """The category of the word."""
     set: SetLabel
     """X or Y (targets), A or B (attributes)."""
     word: Text

@@ -87,8 +87,8 @@ class Context:
 class Category:
     """Category of an association test: target lists X and Y, attribute lists A and B.
 
-    `target` says which lists fill the {target} slot of the contexts; `control` is the id of the category whose effect
-    size is subtracted ("" for none).
+    `target` determines which lists fill the {target} slot of the contexts; `control` is the id of the category whose
+    effect size is subtracted ("" for none).
     """
 
     id: str
@@ -149,7 +149,7 @@ class StimulusSet:
         return tuple(dict.fromkeys(canonical(word + suffix) for suffix in ("", *self.endings(word))))
 
     def endings(self, word: str) -> tuple[str, ...]:
-        """Return the suffixes of a word given in any canonically equivalent spelling."""
+        """Return the suffixes of a word, which may have any canonically equivalent spelling."""
         return self.suffixes.get(canonical(word), ())
 
 
@@ -199,7 +199,7 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
 
 
 def _spelled_alike(categories: Sequence[Category]) -> tuple[Category, ...]:
-    """Return the categories with each word in the first of its spellings everywhere."""
+    """Replace canonically equivalent spellings of a word by the first one."""
     lists = [part for category in categories for part in category.lists()]
     spelled = equivalent(word for part in lists for word in (*part.words, *part.behind))
 
@@ -260,7 +260,6 @@ _Known = TypeVar("_Known")
 
 
 def _look_up(what: str, name: str, known: Mapping[str, _Known], where: str) -> _Known:
-    """Return the entry of `known` for a name. Raises DataError if there is none."""
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=3)
@@ -269,7 +268,6 @@ def _look_up(what: str, name: str, known: Mapping[str, _Known], where: str) -> _
 
 
 def _family(document: StimuliFile, name: str, path: Path) -> tuple[str, ...]:
-    """Return the templates of a word list."""
     family = document.lists[name].templates
     if family is None:
         return ()

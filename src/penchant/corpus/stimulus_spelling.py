@@ -1,4 +1,4 @@
-"""Spelling checks of stimuli, for faults that are invisible to readers but change the tokens."""
+"""Spelling checks of stimuli, for problems that are invisible to readers but change the tokens."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _LONE_VOWEL = regex.compile(  # a Bengali vowel sign without a consonant, such a
 
 
 def orthography(stimuli: StimulusSet) -> list[str]:
-    """Return the spelling faults of words, word forms, templates and contexts, one line per fault.
+    """Return the spelling problems of words, word forms, templates and contexts, one line per problem.
 
-    Faults are invisible characters (joiners are allowed inside Indic conjuncts), words that mix scripts or have letters
-    from a script other than the language's, marks without a letter, superfluous spaces, and words that a category
-    contains twice in X and Y or in A and B.
+    Problems are invisible characters (except joiners inside Indic conjuncts), words that mix scripts or have letters
+    from a script other than the language's, marks without a letter, vowel signs without a consonant, spaces at the
+    beginning or end, two spaces in a row, and words that occur twice in a category's X and Y, or in its A and B.
     """
     subtags = regex.fullmatch(r"(\p{L}+)(?:-\p{Lu}{2})?", stimuli.language)  # bn-Latn, say, is not in Bengali script
     script = SCRIPTS.get(subtags[1].lower()) if subtags else None
@@ -69,7 +69,7 @@ def _texts(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
 
 
 def _suffixed(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a word and an ending: one of its suffixes, or the letters directly after a slot that it fills."""
+    """Yield (word, ending) pairs; an ending is a suffix of the word, or directly follows a slot that it fills."""
     for word in stimuli.words():
         yield from ((word, suffix) for suffix in stimuli.endings(word))
     for category in stimuli.categories:

@@ -36,7 +36,7 @@ _BY_SUFFIX: dict[str, Any] = {
 
 
 def check_by(by: str, *, counted: bool) -> None:
-    """Raise MethodError if no table is called `by`, or if the table requires a text but no text was `counted`."""
+    """Raise MethodError if `by` is not the name of a table, or is "suffix" although no text was counted."""
     if by not in BY:
         raise MethodError(f"findings cannot be listed by '{by}'", hint=one_of(by, BY))
     if by == "suffix" and not counted:
@@ -47,8 +47,8 @@ def table(usage: Usage, by: By = "word") -> pl.DataFrame:
     """Return a table of findings by word, by form, or by suffix. Raises MethodError for any other value of `by`.
 
     By form: each form with its suffix, its number of occurrences, and its findings. The forms of a word are followed by
-    unclaimed runs, which begin with the word but are no form of any word: the most frequent runs, and the most frequent
-    runs that end in a suffix of other words. Without a corpus, the table lists only the forms with findings.
+    unclaimed runs, which begin with the word but are not a form of any word: the most frequent runs, and the most
+    frequent runs that end in a suffix of other words. Without a corpus, the table lists only the forms with findings.
 
     By word: the number of forms, how many of the forms occur, the number of occurrences and the proportion without a
     suffix, the number of unclaimed runs, and the forms that are also a form of another word or a word in their own
@@ -56,7 +56,7 @@ def table(usage: Usage, by: By = "word") -> pl.DataFrame:
 
     By suffix: the number of words that have the suffix, the number of words with which it occurs, and the number of
     occurrences; the number of other words after which it occurs in unclaimed runs, the number of these runs, and
-    examples. Endings that occur after several words but are a suffix of none follow. A corpus is required.
+    examples. Endings that occur after several words but are not a suffix of any follow. A corpus is required.
     """
     check_by(by, counted=usage.occurrences is not None)
     match by:
@@ -108,7 +108,6 @@ def _of_forms(usage: Usage, word: str) -> Iterator[dict[str, Any]]:
 
 
 def _likely(usage: Usage, word: str) -> list[tuple[str, int]]:
-    """Return a word's most frequent unclaimed endings, and those most frequent among suffixes of other words."""
     endings = usage.missed[word].most_common()
     suffixes = [ending for ending in endings if ending[0] in usage.suffixes]
     chosen = {*endings[:_SHOWN], *suffixes[:_SHOWN]}
@@ -168,15 +167,15 @@ def notes(usage: Usage) -> Iterator[str]:
         yield f"forms of more than one word, which count for each ({len(both)}): {first_of(sorted(both), _MOST_NAMED)}"
     single = {form for word, forms in usage.forms.items() for form in forms if usage.own_word(word, form)}
     if single:
-        yield f"forms that are words of their own ({len(single)}): {first_of(sorted(single), _MOST_NAMED)}"
+        yield f"forms that are also words in their own right ({len(single)}): {first_of(sorted(single), _MOST_NAMED)}"
     if usage.misspelt:
         misspelt = [f"{form} ({', '.join(problems)})" for (_, form), problems in usage.misspelt.items()]
-        yield f"forms that cannot be spelt like this ({len(misspelt)}): {first_of(misspelt, _SHOWN)}"
+        yield f"misspelt forms ({len(misspelt)}): {first_of(misspelt, _SHOWN)}"
     for file in usage.stimuli.files:
         blanks = [repr(suffix) for suffix in _suffixes_written(file) if suffix != suffix.strip()]
         if blanks:
             named = first_of([*dict.fromkeys(blanks)], _MOST_NAMED)
-            yield f"{file}: blanks at the ends of suffixes are left out: {named}"
+            yield f"{file}: white space around suffixes is ignored: {named}"
 
 
 def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
@@ -191,19 +190,15 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
     yield from _unused(usage, counts)
     missed = sum(endings.total for endings in usage.missed.values())
     if missed:
-        yield (
-            f"{counted(missed, 'runs')} {for_one(missed, 'begin')} with a word and {for_one(missed, 'are')} not claimed"
-        )
+        begin, are = for_one(missed, "begin"), for_one(missed, "are")
+        yield f"{counted(missed, 'runs')} of word characters {begin} with a word but {are} not a form of it"
     for word, endings in usage.missed.items():
         if endings.short:
-            yield f"counts of what begins with {word} and is not claimed may be up to {endings.short:,} too low"
+            yield f"counts of other runs that begin with {word} may be up to {endings.short:,} too low"
 
 
 def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """Yield notes on suffixes that never occur with any word, or with any of a group of words with the same suffixes.
-
-    Suffixes of the most frequent words come first.
-    """
+    """Yield notes on suffixes that never occur, or never occur with a group of words that share their suffixes."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for word, forms in usage.forms.items():
         groups.setdefault(tuple(forms.values()), []).append(word)
@@ -227,7 +222,7 @@ def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
             for of, suffix, n in sorted(never, key=_from_most)
         ]
         named = first_of(shown, _MOST_NAMED)
-        yield f"suffixes that occur with none of the words that have them ({len(shown)}): {named}"
+        yield f"suffixes that never occur with any of their words ({len(shown)}): {named}"
     partly = [
         (total[group], suffix, first_of(words, 1))
         for group, words in groups.items()
@@ -239,7 +234,7 @@ def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
             f"{suffix} ({words}, {counted(of, 'occurrences')})" for of, suffix, words in sorted(partly, key=_from_most)
         ]
         yield (
-            f"others that occur with none of a group, words with the same suffixes ({len(shown)}): "
+            f"suffixes that never occur with a group of words that share their suffixes ({len(shown)}): "
             f"{first_of(shown, _MOST_NAMED)}"
         )
 

@@ -1,4 +1,4 @@
-"""Comparison of suffixes with a corpus: forms that occur, forms shared by several words, and forms that are missed."""
+"""Comparison of stimulus suffixes with a corpus: forms that occur, shared forms, and missing forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from penchant.errors import missing_package
 from penchant.text_io import read_text
 
 ROOM = 10_000
-"""Number of distinct unclaimed runs counted for each word (see `Usage`)."""
+"""Number of distinct endings counted for each word (see `Frequent`)."""
 _TAIL = regex.compile(f"[{WORD}]*+")
 _LETTER = regex.compile(f"[{WORD}]")
 
@@ -64,8 +64,8 @@ class Usage:
 
     `forms` maps each word to its forms, and each form to its suffix. `others` are words in their own right.
     `occurrences` has the number of occurrences by word and form, or is None without a corpus; a form capitalised at the
-    beginning of a sentence counts as the form itself. `missed` counts, for each word, the endings that follow it in
-    unclaimed runs: runs of word characters that begin with the word (and with no longer word) and are no form of any
+    beginning of a sentence is counted as the form itself. `missed` counts, for each word, the endings that follow it in
+    unclaimed runs: runs of word characters that begin with the word (and with no longer word) and are not a form of any
     word. Runs in which a mark such as the Bengali hasant or nukta changes the last letter of the word are excluded. Of
     the `records` read, `skipped` could not be read.
     """
@@ -93,7 +93,7 @@ class Usage:
         return {surface: list(words) for surface, words in claims.items()}
 
     def shared(self, word: str, form: str) -> list[str]:
-        """Return the other words that have `form` among their forms, so that each occurrence counts for all of them."""
+        """Return the other words that also have `form`; its occurrences are counted for all of them."""
         surfaces = dict.fromkeys((form, self.capital(form)))
         return [owner for owner in dict.fromkeys(o for s in surfaces for o in self.owners[s]) if owner != word]
 
@@ -108,7 +108,7 @@ class Usage:
 
     @cached_property
     def misspelt(self) -> dict[tuple[str, str], list[str]]:
-        """The spelling faults caused by suffixes, keyed by word and form."""
+        """The spelling problems caused by suffixes, keyed by word and form."""
         faults = {}
         for word, forms in self.forms.items():
             suffixes = tuple(suffix for suffix in forms.values() if suffix)
@@ -190,7 +190,6 @@ class _Search:
         self.scanner, self.beginnings = Scanner(self.matcher.surfaces()), _Beginnings(forms, language)
 
     def __call__(self, lines: Units) -> tuple[Counter[tuple[str, str]], dict[str, Counter[str]]]:
-        """Return the counts of surface forms by word, and the counts of unclaimed endings by word."""
         texts = lines.text.split("\n")
         forms: Counter[tuple[str, str]] = Counter()
         begun, capitals = self.beginnings.find(lines.text)
@@ -206,7 +205,7 @@ class _Search:
 
 
 class _Beginnings:
-    """Finder of runs of word characters that begin with a word, and of the longest word with which each run begins."""
+    """Searcher for runs of word characters that begin with one of the words; the longest word is preferred."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str) -> None:
         try:
@@ -219,10 +218,9 @@ class _Beginnings:
         self._automaton = AhoCorasick([*self._words, *self._capitals])
 
     def find(self, text: str) -> tuple[Counter[tuple[str, str]], set[int]]:
-        """Return the counts of pairs of a word and the ending that follows it in the same run.
+        """Count (word, ending) pairs in a text, one for each run of word characters.
 
-        Also returns the indices of the lines in which a run begins with a capitalised word, which may be at the
-        beginning of a sentence.
+        Also returns the indices of the lines in which a run begins with a capitalised word.
         """
         inside = set(_LETTER.findall("".join(set(text))))
         longest: dict[int, tuple[int, int]] = {}
@@ -241,7 +239,6 @@ class _Beginnings:
         return begun, {bisect.bisect(starts, at) - 1 for at in capitals}
 
     def first(self, sentence: str) -> Iterator[tuple[str, str]]:
-        """Yield the longest capitalised word that begins the sentence, and its ending, if no word does as written."""
         letter = _LETTER.search(sentence) if self._capitals else None
         if letter is None:
             return

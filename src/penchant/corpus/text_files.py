@@ -16,12 +16,12 @@ from penchant.hub.data_sets import is_hub, pinned_url
 Kind = Literal["text", "jsonl", "parquet"]
 Layout = Literal["paragraphs", "sentences", "wrapped"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
-"""Contents of a line of text: a paragraph, a sentence, or part of a paragraph that ends at a blank line."""
+"""Layouts of text: one paragraph per line, one sentence per line, or wrapped paragraphs between blank lines."""
 COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 
 
 def check_layout(name: str) -> Layout:
-    """Return the name of a layout unchanged. Raises MethodError if there is no such layout."""
+    """Return `name` if it is the name of a layout. Raises MethodError otherwise."""
     if name not in LAYOUTS:
         raise MethodError(f"unknown layout '{name}'", hint=one_of(name, LAYOUTS))
     return cast(Layout, name)
@@ -44,16 +44,16 @@ class TextFile:
         return "parquet" if ending == ".parquet" else "text"
 
     def record(self, sha256: str) -> dict[str, Any]:
-        """Return the file's entry in the record of an extraction."""
+        """Return the file's name, size and hash for the extraction metadata."""
         return {"name": self.name, "size": self.size, "sha256": sha256}
 
 
 class Block(NamedTuple):
-    """Block of consecutive records of a file; `first` is the number of the first record, counted from 1.
+    """Block of consecutive records (lines or table rows) of a file; `first` is the 1-based number of the first record.
 
-    The records of plain text are its lines. `data` has whole lines as stored, with their number of `newlines`, or the
-    texts of rows (None for a missing text). `at` is the number of stored bytes read up to the end of the block; for
-    Parquet, it is the proportion of rows read times the file size.
+    `data` has whole lines as stored, with `newlines` newlines, or the texts of rows (None if missing). `at` is the
+    number of bytes of the stored file read up to the end of the block; for Parquet, it is estimated from the number of
+    rows.
     """
 
     file: int
@@ -73,7 +73,7 @@ def plain_ending(name: str) -> str:
 
 
 def find_texts(names: Sequence[str | Path], base: Sequence[Path] = (Path(),)) -> list[TextFile]:
-    """Return the files given by paths, patterns with * ? [ ], directories, and URLs supported by fsspec.
+    """Return the text files for paths, glob patterns, directories, and URLs supported by fsspec.
 
     Relative paths are looked up in each directory of `base` in turn; directories are searched recursively, without
     hidden files. The order of `names` is kept; the files of a pattern or directory are sorted by name. Raises DataError
@@ -86,7 +86,7 @@ def find_texts(names: Sequence[str | Path], base: Sequence[Path] = (Path(),)) ->
     for name in names:
         places = _expand(str(name), base)
         if not places:
-            raise DataError("no such file, and no directory or pattern with files", where=str(name))
+            raise DataError("no files found", where=str(name))
         for place, size in places:
             real = place if "://" in place else os.path.realpath(place)
             if real in seen:
@@ -122,7 +122,7 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
     except ImportError as error:
         raise MethodError(f"a package is missing: {error}", where=name, hint="install it with pip") from error
     except ValueError as error:
-        raise DataError(f"is not a readable URL: {error}", where=name) from error
+        raise DataError(f"is not a supported URL: {error}", where=name) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", where=name) from error
     except Exception as error:
@@ -130,17 +130,14 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
 
 
 def remote(error: Exception, place: str) -> Exception:
-    """Return an error of a URL's file system as a DataError, and any other error unchanged."""
+    """Convert an error from reading a URL to DataError; return any other error unchanged."""
     if "://" not in place or isinstance(error, PenchantError):
         return error
     return DataError(f"cannot be read: {first_line(error)}", where=place)
 
 
 def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
-    """Return the file at a path or the files below it; none if there are entries other than files and directories.
-
-    Most runs then do not need fsspec, whose import takes longer than the search of a short text.
-    """
+    """Return the file or files at a local path without importing fsspec; empty if fsspec is required."""
     for directory in base if name.strip() and os.sep == "/" else ():
         path = str((directory / name).absolute())
         if os.path.isfile(path):  # noqa: PTH113 (a name that no path can have is no file)
@@ -182,7 +179,7 @@ def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:
 
 
 def _names(places: Sequence[str]) -> list[str]:
-    """Return the paths and URLs relative to the deepest directory that contains all of them."""
+    """Return the paths and URLs relative to their deepest common directory."""
     folders = [os.path.dirname(place) for place in places]  # noqa: PTH120 (URLs too)
     try:
         common = os.path.commonpath(folders)
@@ -192,5 +189,5 @@ def _names(places: Sequence[str]) -> list[str]:
 
 
 def _writable(name: str) -> str:
-    """Return a name with the bytes that are not UTF-8 escaped by backslashes."""
+    """Escape bytes of a name that are not UTF-8 with backslashes."""
     return name.encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""Text folding: folded texts are equal if the texts differ only in case, punctuation, spacing or numbers."""
+"""Folding of texts, which removes differences in case, punctuation, spacing and numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ _FOLDED = _Folded()
 
 @functools.cache
 def _folded_plane() -> NDArray[np.uint16]:
-    """Return the folded characters of the basic plane; _MANY for those that do not fold to one basic character."""
     plane = np.full(BASIC, _SPACE, np.uint16)
     inside = np.flatnonzero(word_characters(BASIC))
     plane[inside] = inside

@@ -35,7 +35,7 @@ class TokenSettings:
 
 
 def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = None, **settings: Any) -> TokenSettings:
-    """Return the settings for text in a language (default: the language of the stimuli).
+    """Return the settings for tokenising text in a language, which defaults to the language of the stimuli.
 
     If `forms` is true, every form of a stimulus is replaced by the stimulus.
     """
@@ -46,7 +46,7 @@ def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = N
 
 
 class WrittenCounts(NamedTuple):
-    """Counts of written text and skipped records, and of forms `replaced` by their words or left because `shared`."""
+    """Counts from `write_tokens`; `replaced` counts forms replaced by their word, `shared` forms left unchanged."""
 
     sentences: int
     tokens: int
@@ -80,7 +80,7 @@ class _Tokeniser:
 
 
 def _with_words(sentence: str, matcher: Matcher, counts: Counter[str]) -> list[str]:
-    """Return a sentence's tokens with forms replaced by words; count `replaced` and unreplaced (`shared`) forms."""
+    """Tokenise a sentence with forms replaced by their words, and count the replacements."""
     places: dict[tuple[int, int], list[str]] = {}
     for word, start, end in sorted(matcher.find(sentence), key=lambda match: (match.start, -match.end)):
         places.setdefault((start, end), []).append(word)

@@ -80,7 +80,7 @@ class TokenCounts:
         )
         if self.skipped:
             be = for_one(self.skipped, "were")
-            yield f"{of_all(self.skipped, self.records, 'records', 'have')} no text that can be read and {be} left out"
+            yield f"{of_all(self.skipped, self.records, 'records', 'have')} no readable text and {be} left out"
         for number, what in ((self.unknown, "unknown to the tokenizer"), (self.special, "special tokens in the text")):
             if number:
                 yield f"{counted(number, 'tokens')} {for_one(number, 'were')} left out: {what}"

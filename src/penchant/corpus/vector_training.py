@@ -31,7 +31,7 @@ METHODS: Mapping[str, type[Word2Vec] | type[GloVe]] = {"word2vec": Word2Vec, "gl
 
 
 def method(name: str, **parameters: Any) -> Word2Vec | GloVe:
-    """Return a training method with the given parameters; those that are None keep their defaults.
+    """Return the training method with this name; parameters that are None keep their defaults.
 
     Raises MethodError if the method or a parameter is unknown.
     """
@@ -56,11 +56,11 @@ def train(
     progress: Callable[[str], Progress] = lambda label: lambda done, total: None,
     replace: bool = False,
 ) -> dict[str, Any]:
-    """Train vectors, save them (see `save_vectors` for the format) and their card, and return the card's record.
+    """Train word vectors, save them with a card, and return the card's metadata.
 
-    The card lists the `stimuli` without a vector. Existing files are replaced only if they are vectors with their card,
-    or if `replace` is true. Raises DataError if a text cannot be read, MethodError if a parameter is invalid, and
-    OutputError if the files cannot be written.
+    `save_vectors` describes the file formats. The card lists the `stimuli` without a vector. Existing files are
+    replaced only if they are vectors with their card, or if `replace` is true. Raises DataError if a text cannot be
+    read, MethodError if a parameter is invalid, and OutputError if the files cannot be written.
     """
     target = Path(out)
     checked_ending(target)
@@ -107,14 +107,13 @@ def _settings(how: Word2Vec | GloVe, tokens: TokenSettings) -> dict[str, Any]:
 
 
 def still_true(record: Mapping[str, Any], how: Word2Vec | GloVe, tokens: TokenSettings, vectors: Path) -> bool:
-    """Return True if a card's record has these settings and the vector file is unchanged since it was written."""
+    """Return True if a card's metadata match these settings and the vector file is unchanged."""
     settings = json.loads(json.dumps(_settings(how, tokens)))
     same = all(record[name] == value for name, value in settings.items())
     return same and vectors.exists() and record["sha256"] == sha256_file(vectors)
 
 
 def _similarity(trained: Trained) -> list[dict[str, Any]]:
-    """Return the results of gensim's similarity tests, with None for NaN."""
     results = [result._asdict() for result in similarity_tests(trained)]
     return [{key: None if value != value else value for key, value in result.items()} for result in results]
 
@@ -139,7 +138,7 @@ def card_path(vectors: Path) -> Path:
 
 
 def read_card(vectors: str | Path) -> dict[str, Any] | None:
-    """Return the record at the end of a vector file's card; None if there is no card or no record."""
+    """Return the metadata in a vector file's card; None if there is no card or it has no metadata."""
     path = card_path(Path(vectors))
     try:
         block = re.search(r"^```json\n(.*)^```$", read_text(path), re.MULTILINE | re.DOTALL)
@@ -162,7 +161,7 @@ def _cards(card: Path, vectors: Path) -> bool:
 
 
 def card(record: Mapping[str, Any]) -> str:
-    """Return the card in Markdown: a summary for readers, followed by the record as JSON."""
+    """Return the card in Markdown: a summary for readers, followed by the metadata as JSON."""
     counts, parameters = record["counts"], record["parameters"]
     tokens = record["tokens"]
     lower = "in small letters" if tokens["lower"] else "letters as they are written"

@@ -35,7 +35,7 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """Finder of words in any of their forms; the search time does not depend on the number of words."""
+    """Searcher for words in any of their forms; the search time does not depend on the number of words."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str = "und") -> None:
         """Index the surface forms of each word, which may contain spaces and hyphens.
@@ -74,7 +74,7 @@ class Matcher:
         return matches
 
     def owners(self, surface: str) -> tuple[list[int], list[int]]:
-        """Return the indices of the words that have `surface` as a form, and of those that have it only capitalised."""
+        """Return the indices of words with the form `surface`, and of words with this form only when capitalised."""
         exact, initial = (forms.words.get(surface, ()) for forms in (self._exact, self._initial))
         return [self._order[word] for word in exact], [self._order[word] for word in initial]
 
@@ -82,7 +82,6 @@ class Matcher:
         return match.start, match.end, self._order[match.word]
 
     def _at(self, text: str, start: int, run: str, *tables: _Forms) -> list[Match]:
-        """Return the longest form of each word at each start, among the forms whose first run is `run`."""
         ends: dict[tuple[int, str], int] = {}
         for table in tables:
             for begin, end, word in table.at(text, start, run):
@@ -110,7 +109,6 @@ class _Forms:
         self.words.setdefault(form, []).append(word)
 
     def at(self, text: str, start: int, run: str) -> Iterable[tuple[int, int, str]]:
-        """Yield the start, end and word of each form that occurs with its first run, `run`, at `start`."""
         for before, length in self.shapes.get(run, ()):
             begin = start - before
             end = begin + length
@@ -121,7 +119,7 @@ class _Forms:
 
 
 def capital_form(form: str, language: str) -> str:
-    """Return a form as at the beginning of a sentence, with a lowercase first letter capitalised."""
+    """Return a form as written at the beginning of a sentence, with its first letter capitalised."""
     return normalise(capitalised(form, language)) if form[0].islower() else form
 
 
@@ -142,9 +140,9 @@ def is_parted(text: str, start: int, end: int) -> bool:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of every word as readers count words.
+    """Return the start and end of every word.
 
-    A word is a chunk delimited by white space, including punctuation, that contains a letter, mark or digit.
+    A word is a chunk between white space, including punctuation, that contains a letter, mark or digit.
     """
     spans = []
     end = 0

@@ -57,7 +57,7 @@ class Cache:
         return digest.digest()
 
     def fill(self, inputs: Sequence[Input]) -> list[Input]:
-        """Set the answers of the inputs whose wants are all stored; return the inputs that must be computed."""
+        """Set the answers of inputs whose requested values are all stored; return the inputs that must be computed."""
         missing: list[Input] = []
         for start in range(0, len(inputs), 500):
             part = {self._key(source): source for source in inputs[start : start + 500]}
@@ -86,7 +86,6 @@ class Cache:
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
 
     def _write(self, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
-        """Execute a statement for all rows in one transaction. Raises CacheError if the file cannot be written."""
         try:
             patiently(self.path, lambda: self._db.execute("BEGIN IMMEDIATE"))
             self._db.executemany(statement, rows)
@@ -100,7 +99,7 @@ class Cache:
 
 
 def told_damaged(count: int) -> str:
-    """Return the message for the user that `count` damaged answers were discarded."""
+    """Return the message that `count` damaged answers were discarded."""
     return f"{count:,} damaged answers in the cache were dropped and computed again"
 
 
@@ -113,10 +112,10 @@ def _checksum(key: bytes, wants: bytes, answer: bytes) -> bytes:
 
 
 def _believed(source: Input, key: bytes, wants: object, answer: object, checksum: object) -> bool:
-    """Set `source.answer` if a stored row contains all wants; return whether the row is undamaged.
+    """Set `source.answer` if a stored row contains all requested values; return whether the row is undamaged.
 
-    If an undamaged row lacks some wants, its stored wants are added to those of the input, so that the complete row is
-    computed again and replaced.
+    If an undamaged row lacks some of the values, its stored values are added to the request, so that the complete row
+    is computed again and replaced.
     """
     if not isinstance(wants, bytes) or not isinstance(answer, bytes) or checksum != _checksum(key, wants, answer):
         return False

@@ -43,7 +43,7 @@ class Backend(Protocol):
         ...
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Wait until a batch is finished; return it with one value (or row of values) per want, in order."""
+        """Wait for a batch to finish; return it with its requested values, in order."""
         ...
 
 
@@ -64,7 +64,7 @@ class InTurn(ABC):
 
     @abstractmethod
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return one value (or row of values) per want of the batch, in order."""
+        """Return the requested values of the batch, in order, as one value or row each."""
 
 
 class LocalBackend(InTurn):
@@ -143,9 +143,9 @@ class LocalBackend(InTurn):
         return values
 
     def _of_many(self, logits: Tensor, target: int) -> NDArray[np.float32]:
-        """Return the log-probability of the tokens that `target` stands for, or the expected log-probability.
+        """Return, for each row of logits (r, V), the log-probability of a set of tokens.
 
-        The result has one value per row of the logits (r, V).
+        For the target `EXPECTED`, return the expected log-probability instead.
         """
         import torch
 

@@ -1,4 +1,4 @@
-"""Base class for scorers, which encode and check texts and answer reads with one model."""
+"""Base class of scorers, which encode and check texts and run requests on one model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def require_batch(tokens: int | None, where: str = "") -> None:
 
 
 class Asker:
-    """Base class for scorers: one model, and the engine that runs it.
+    """Base class of scorers: one model, and the engine that runs it.
 
     `batch_tokens` is the number of tokens in a batch, which affects speed and memory use only. `cache` is the path of
     the answer cache; it is ignored if shortcuts are disabled, since cached answers may have been computed with
@@ -64,7 +64,7 @@ class Asker:
 
     @property
     def counts(self) -> EngineCounts:
-        """Number of reads so far, and the work done to answer them."""
+        """Counts of the requests so far and of the work done to answer them."""
         return self.engine.counts
 
     def notes(self) -> list[str]:
@@ -77,13 +77,13 @@ class Asker:
             self._cache.close()
 
     def validated(self, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """Yield the text of each (text, place) without a forward pass. Raises DataError if a text cannot be scored."""
+        """Yield each text, without a forward pass. Raises DataError if a text cannot be scored."""
         return (text for text, _, _ in self.encode(texts))
 
     def encode(
         self, texts: Iterable[tuple[str, str]], *, gaps: bool = False, long: bool = False
     ) -> Iterator[tuple[str, str, Encoding]]:
-        """Yield (text, place, encoding) for each (text, place), in order, up to the first invalid text.
+        """Yield (text, location, encoding) for each (text, location), in order, up to the first invalid text.
 
         `gaps` allows mask tokens in a text, `long` allows texts longer than the model's context. Raises one DataError
         that lists all invalid texts (at most about `_MOST_BAD` of them).
@@ -110,10 +110,10 @@ class Asker:
             raise combined
 
     def encode_places(self, places: Iterable[P], *, gaps: bool = False) -> Iterator[tuple[P, Encoding]]:
-        """Return pairs of a place and the encoding of its text.
+        """Return an iterator over tuples and the encodings of their texts.
 
-        A place is a tuple whose first item is the text and whose last item is its location for error messages. Raises
-        the errors of `encode`.
+        The first item of a tuple is the text, the last item its location for error messages. Raises the errors of
+        `encode`.
         """
         listed = list(places)
         encoded = self.encode(((place[0], place[-1]) for place in listed), gaps=gaps)

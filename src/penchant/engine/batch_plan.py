@@ -1,4 +1,4 @@
-"""Planning of batches: merging of reads, packing of inputs into batches, and assignment of the answers to reads."""
+"""Planning of batches: merging of requests, packing of inputs into batches, and assignment of answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penchant.models.proofs import Batching
 
 @dataclass(slots=True)
 class Input:
-    """One distinct input of one kind; `slots` maps each distinct (position, token) pair that is wanted to its index."""
+    """A distinct input of one kind; `slots` maps each requested (position, token) pair to its index in the answer."""
 
     kind: Kind
     ids: tuple[int, ...]
@@ -25,22 +25,22 @@ class Input:
 
     @property
     def wants(self) -> list[tuple[int, int]]:
-        """The wanted (position, token) pairs, in slot order."""
+        """The requested (position, token) pairs, in slot order."""
         return list(self.slots)
 
 
 @dataclass(frozen=True, slots=True)
 class MergedReads:
-    """The distinct inputs of a sequence of reads, with the input (`owner`) and answer slots of each read."""
+    """The distinct inputs of a sequence of requests, with the input (`owner`) and answer slots of each request."""
 
     inputs: list[Input]
     owner: list[Input]
     slots: list[list[int]]
 
     def restore(self) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to each read, in order.
+        """Yield the answer to each request, in order.
 
-        The wants are on the last axis of an attention answer, and on the first axis of any other answer.
+        The requested values are on the last axis of an attention answer, and on the first axis of any other answer.
         """
         for source, slots in zip(self.owner, self.slots, strict=True):
             assert source.answer is not None
@@ -48,7 +48,7 @@ class MergedReads:
 
 
 def merge(reads: Iterable[Read]) -> MergedReads:
-    """Merge the reads of each distinct input, without duplicates of a (position, token) pair."""
+    """Merge the requests for each distinct input, without duplicates of a (position, token) pair."""
     inputs: dict[tuple[Kind, tuple[int, ...]], Input] = {}
     owner: list[Input] = []
     slots: list[list[int]] = []
@@ -70,8 +70,8 @@ class Batch:
 
     `tokens` (B, L) are the inputs, padded on the right with 0, and `lengths` (B,) the numbers of tokens in each row.
     `trees` is None for ordinary rows; for rows that are prefix trees it contains the depths and ends of their nodes.
-    `rows` and `cols` (R,) are the distinct read positions. Want w is the output `outputs[w]` (0 ≤ outputs[w] < R,
-    non-decreasing) at token `targets[w]`; it fills slot `want_slot[w]` of input `want_input[w]`.
+    `rows` and `cols` (R,) are the distinct requested positions. Requested value w is the output `outputs[w]` (0 ≤
+    outputs[w] < R, non-decreasing) at token `targets[w]`; it fills slot `want_slot[w]` of input `want_input[w]`.
     """
 
     kind: Kind
@@ -87,7 +87,7 @@ class Batch:
     want_slot: NDArray[np.int64]
 
     def deliver(self, values: NDArray[np.generic]) -> None:
-        """Set the inputs' answers from `values`, which has wants on its last axis for attention, else on its first."""
+        """Set the inputs' answers from the requested values, on the last axis for attention, else on the first."""
         last = self.kind[0] == "attention"
         order = np.lexsort((self.want_slot, self.want_input))
         ends = np.cumsum(np.bincount(self.want_input, minlength=len(self.inputs)))
@@ -188,7 +188,7 @@ def _plain_row(source: Input) -> _Row:
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
-    """Yield rows of inputs in lexicographic order, each of which shares its longest prefix with the previous input."""
+    """Yield rows of inputs in lexicographic order; an input shares its longest prefix with the previous input."""
     row = _Row()
     path: list[int] = []
     before: tuple[int, ...] = ()
@@ -210,7 +210,6 @@ def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
 
 
 def _ended(row: _Row, nodes: Iterable[int]) -> _Row:
-    """Set the ends of nodes to the row's current length; return the row."""
     for node in nodes:
         row.ends[node] = len(row.tokens)
     return row

@@ -1,4 +1,4 @@
-"""Scores of a part of a text given the rest, such as a prefix, or given another context."""
+"""Scores of a part of a text, given the rest of the text, a prefix or another context."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PrefixScorer(SentenceScorer):
     """Scorer for parts of texts; tokens outside the part are context and are not scored."""
 
     def parts(self, texts: Iterable[tuple[str, Span, str]], method: str | None = None) -> Iterator[SentenceScore]:
-        """Yield the score of the span's tokens for each (text, span, place), in order.
+        """Yield the score of the span's tokens for each (text, span, location), in order.
 
         A causal method scores each token given all tokens before it, a masked method given the rest of the text. `n`
         and `tokens` of a score refer to the span. Raises MethodError if the method does not fit the model, DataError if
@@ -39,7 +39,7 @@ class PrefixScorer(SentenceScorer):
         return self._scores(how, work)
 
     def filled(self, texts: Iterable[tuple[str, Span, str]], *, later: Later) -> Iterator[SentenceScore]:
-        """Yield the score of the span's tokens for each (text, span, place), each token predicted at a mask.
+        """Yield the score of the span's tokens for each (text, span, location), each token predicted at a mask.
 
         A token is scored given the text around the span and the span's tokens before it. The span's tokens after it are
         also masked if `later` is "masked", or removed if it is "left out". The score is the sum of the tokens'
@@ -54,7 +54,7 @@ class PrefixScorer(SentenceScorer):
         return self._scores(METHODS["pll"], work)
 
     def started(self, texts: Iterable[tuple[str, str]]) -> Iterator[SentenceScore]:
-        """Yield the score of each (text, place) as Nadeem et al. (2021) compute it for causal models.
+        """Yield the score of each (text, location) as defined by Nadeem et al. (2021) for causal models.
 
         The first token is scored given the beginning token; every other token is scored given the text's tokens before
         it, without the beginning token. If the model has no beginning token, the first token's value is NaN. Raises
@@ -66,17 +66,17 @@ class PrefixScorer(SentenceScorer):
         return self._scores(METHODS["lp"], work)
 
     def given(self, texts: Iterable[Prefixed], method: str | None = None) -> Iterator[SentenceScore]:
-        """Yield the score of the text given its prefix for each (prefix, text, place), in order.
+        """Yield the score of the text given its prefix for each (prefix, text, location), in order.
 
         A causal method scores each token of the text given all tokens before it, a masked method given the prefix and
         the rest of the text. If the prefix is "", the text is scored on its own. Prefix and text are joined as written
-        and tokenized together; white space between them counts as part of the text. Raises MethodError if the method
-        does not fit the model, DataError if prefix and text share a token.
+        and tokenized together; white space between them belongs to the text. Raises MethodError if the method does not
+        fit the model, DataError if prefix and text share a token.
         """
         return self.parts(_joined(texts), method)
 
     def check_prefixed(self, texts: Iterable[Prefixed]) -> int:
-        """Check all (prefix, text, place) without a forward pass; return their number.
+        """Check all (prefix, text, location) without a forward pass; return their number.
 
         Raises DataError if a text cannot be scored.
         """
@@ -85,7 +85,7 @@ class PrefixScorer(SentenceScorer):
     def without(
         self, texts: Iterable[Prefixed], method: str | None = None, *, neutral: str = ""
     ) -> Iterator[SentenceScore]:
-        """Return the scores of the same tokens as `given`, but with the `neutral` text, or nothing, as their prefix.
+        """Return the scores of the same tokens as `given`, with the `neutral` text, or no text, as their prefix.
 
         Each distinct input is run once. Raises the errors of `given`, and MethodError if there is no neutral text and
         the model assigns no probability to the first token of a text.
@@ -110,7 +110,6 @@ class PrefixScorer(SentenceScorer):
         return (scores[part] for part in of)
 
     def _tokens(self, neutral: str) -> tuple[int, ...]:
-        """Return the token ids of a neutral text. Raises DataError if the text cannot be read."""
         if not neutral:
             return ()
         ((_, _, encoding),) = self.encode([(neutral, "the neutral text")])
@@ -118,7 +117,6 @@ class PrefixScorer(SentenceScorer):
 
 
 def _joined(texts: Iterable[Prefixed]) -> Iterator[Place]:
-    """Yield each prefix and text as one text, with the span of the original text in it."""
     return ((prefix + text, (len(prefix), len(prefix) + len(text)), where) for prefix, text, where in texts)
 
 
@@ -131,9 +129,9 @@ def _part(encoding: Encoding, text: str, span: Span, where: str) -> Encoding:
     first = encoding.spans[inside[0]]
     if beyond(text, first, (span[0], len(text))):
         raise DataError(
-            f"'{text[slice(*first)].strip()}' is one token, and the part to score begins inside this token",
+            f"the text to score begins inside the token '{text[slice(*first)].strip()}'",
             where=where,
-            hint="put a space before that part, or remove the item",
+            hint="put a space before the text to score, or remove the item",
         )
     return only(encoding, inside)
 
@@ -159,7 +157,7 @@ def _from_beginning(encoding: Encoding, where: str) -> Iterator[LogProbs]:
 
 
 def after(part: Encoding, whole: Encoding, before: Sequence[int]) -> Encoding:
-    """Return the encoding of a text's final part, with the preceding tokens replaced by the tokens `before`.
+    """Return the encoding of a text's final part, with the tokens before it replaced by `before`.
 
     Special tokens around the text are kept.
     """

@@ -1,4 +1,4 @@
-"""The engine, which answers a stream of reads in order and runs each distinct input in a window at most once."""
+"""Engine that answers a stream of requests in order, with duplicate inputs merged."""
 
 from __future__ import annotations
 
@@ -20,31 +20,28 @@ from penchant.errors import ModelError
 WINDOW = 1 << 18
 """Number of tokens planned at once, which limits memory use regardless of the size of the study.
 
-Inputs are merged and sorted within a window; across windows, only the answer cache avoids repeated runs.
+Inputs are merged and sorted within a planning window; across windows, only the answer cache avoids repeated runs.
 """
 
 BATCHES = 64
-"""Number of batches that a window should contain, if it is then no longer than four times `WINDOW`.
-
-More batches per window mean less padding.
-"""
+"""Target number of batches per planning window, up to four times `WINDOW` tokens; more batches need less padding."""
 
 VECTOR = 4
-"""Number of tokens that one vector counts as in a window of `WINDOW` tokens; proportionally more in longer windows.
+"""Number of tokens that require as much memory as one vector, for planning windows of `WINDOW` tokens.
 
-Answers are kept in memory until the window is finished; 65,536 vectors of 1,024 numbers take 256 MiB.
+It is proportionally larger in longer windows. Answers are kept in memory until the window is finished.
 """
 
 TREE_ROW = 128
-"""Maximum number of nodes in one tree: larger trees share few more prefixes, and waste attention across branches."""
+"""Maximum number of nodes in one tree; larger trees share few more prefixes and waste attention across branches."""
 
 
 @dataclass(slots=True)
 class EngineCounts:
-    """Counts of the reads answered by an engine and of the work done to answer them.
+    """Counts of the requests answered by an engine and of the work done to answer them.
 
-    `reads` is the number of reads and `inputs` the number of distinct inputs among them. Of these inputs, `cached` were
-    answered from the cache and `forward` were run, in `batches` forward passes over `tokens` positions, including
+    `reads` is the number of requests and `inputs` the number of distinct inputs among them. Of these inputs, `cached`
+    were answered from the cache and `forward` were run, in `batches` forward passes over `tokens` positions, including
     padding. `damaged` is the number of cached answers that failed a check and were computed again.
     """
 
@@ -62,12 +59,12 @@ class EngineCounts:
 
 
 class Engine:
-    """Planner that answers reads with one backend.
+    """Planner that answers requests with one backend.
 
     `budget` is the number of tokens in a batch, including padding (default: the backend's own); it affects speed and
     memory use only. `progress` is called after each batch with the number of items (possibly fractional) finished in
-    it. `window` is the number of tokens planned at once (default: chosen to suit the batches). `name` and `spell`,
-    which converts token ids to text, are used in the error message for impossible answers.
+    it. `window` is the number of tokens planned at once (default: suited to the size of batches). `name` and `spell`,
+    which converts token ids to text, are used in the error message for invalid answers.
     """
 
     def __init__(
@@ -92,7 +89,7 @@ class Engine:
         self._flying: dict[int, _Window] = {}
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to each read, in order, consuming reads one window at a time.
+        """Yield the answer to each request, in order, planning one window of requests at a time.
 
         If the backend has several slots, batches of the next window are submitted while the last batches of the current
         window are still running.
@@ -109,7 +106,6 @@ class Engine:
                 self._collect()
 
     def _open(self, windows: deque[_Window], stream: Iterator[Read], most: int) -> _Window | None:
-        """Return the window to submit from, planning a new one if fewer than `most` are open; None if there is none."""
         if windows and windows[-1].following:
             return windows[-1]
         if len(windows) < most and (window := self._planned(stream)):
@@ -118,7 +114,7 @@ class Engine:
         return None
 
     def _planned(self, stream: Iterator[Read]) -> _Window | None:
-        """Return the next window of reads, answered from the cache as far as possible; None if no reads are left."""
+        """Return the next window of requests, answered from the cache where possible; None at the end of the stream."""
         merged = merge(self._window(stream))
         if not merged.owner:
             return None
@@ -138,7 +134,6 @@ class Engine:
             yield from part
 
     def _room(self, read: Read) -> int:
-        """Return the number of tokens that a read counts as in a window."""
         vectors = len(read.at) * len(read.layers) if isinstance(read, VectorRead) else 0
         return max(len(read.ids), VECTOR * max(1, self.window // WINDOW) * vectors)
 
@@ -150,13 +145,12 @@ class Engine:
         yield from length_batches(alone, self.budget, self.backend.batching)
 
     def _submit(self, window: _Window) -> None:
-        """Submit a window's next batch to the backend."""
         batch = window.next()
         self._flying[id(batch)] = window
         self.backend.submit(batch)
 
     def _collect(self) -> None:
-        """Wait for a batch, and set and cache its answers. Raises ModelError if an answer is impossible."""
+        """Wait for a batch, and set and cache its answers. Raises ModelError if an answer is invalid."""
         if not self._flying:
             raise RuntimeError("the backend stopped after an earlier error")
         try:
@@ -178,7 +172,6 @@ class Engine:
         self.progress(sum(source.weight for source in batch.inputs))
 
     def _unsound(self, batch: Batch, values: NDArray[Any], want: int) -> ModelError:
-        """Return the ModelError for an impossible answer; `want` is its index among the batch's wants."""
         kind = batch.kind[0]
         name = {"vectors": "a vector", "attention": "attention or a log-probability"}.get(kind, "a log-probability")
         answer = values[:, want] if kind == "attention" else values["logprob"][want] if kind == "topk" else values[want]
@@ -188,12 +181,12 @@ class Engine:
         return ModelError(
             f"returned {strange:g} for {name} in '{text}'",
             where=self.name,
-            hint="its weights or configuration may be damaged, or its number format too small",
+            hint="check its weights and configuration, or use a number format with a larger range",
         )
 
 
 class _Window:
-    """The reads that are planned together, with the batches to be submitted and the number of running batches."""
+    """A planning window: merged requests, the batches to submit and the number of running batches."""
 
     def __init__(self, merged: MergedReads, batches: Iterator[Batch]) -> None:
         self.merged = merged
@@ -203,11 +196,9 @@ class _Window:
 
     @property
     def done(self) -> bool:
-        """True if all batches have been submitted and collected."""
         return self.following is None and not self.flying
 
     def next(self) -> Batch:
-        """Return the next batch to submit, and count it as running."""
         batch = self.following
         assert batch is not None
         self.following = next(self._batches, None)

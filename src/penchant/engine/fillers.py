@@ -12,7 +12,7 @@ from penchant.errors import DataError, MethodError
 from penchant.models.load import LanguageModel
 
 GAP = "[MASK]"
-"""The marker of a gap in a user's text, regardless of the model's own mask token."""
+"""The marker of a gap in a user's text, for all models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Filler:
 
 
 class GapFiller(Asker):
-    """Scorer for the fillers of gaps."""
+    """Scorer for the most probable fillers of gaps."""
 
     def fill(self, texts: Iterable[tuple[str, str]], k: int = 10) -> Iterator[list[list[Filler]]]:
-        """Yield, for each (text, place), the k most probable fillers of each gap in the text, most probable first.
+        """Yield, for each (text, location), the k most probable fillers of each gap in the text, most probable first.
 
         Raises MethodError if the model has no mask token, DataError if a text has no gap.
         """
@@ -68,12 +68,10 @@ def _joining(text: str, mask: str) -> list[bool]:
 
 
 def _wordlike(character: str) -> bool:
-    """Return whether a character is a letter, a number or a combining mark, such as a vowel sign."""
     return unicodedata.category(character)[0] in "LMN"
 
 
 def _filler(model: LanguageModel, token: int, logprob: float, *, joins: bool) -> Filler:
-    """Return the filler for a token id; if `joins`, a token without a word-start mark is a piece."""
     tokenizer = model.tokenizer
     entry = tokenizer.strings([token])[0]
     if entry.startswith("##") or token in tokenizer.hf.all_special_ids:

@@ -75,7 +75,7 @@ def check_normalise(how: str, method: ScoringMethod) -> None:
 
 
 def check_unigrams(hows: Collection[str], named: bool) -> None:
-    """Raise MethodError if unigrams are needed by a normalisation but not `named`, or named but not needed."""
+    """Raise MethodError if a normalisation needs unigrams and none are `named`, or if named unigrams are not needed."""
     needing = [how for how in hows if how in FREQUENCY]
     if needing and not named:
         raise _no_unigrams(needing[0])
@@ -85,7 +85,7 @@ def check_unigrams(hows: Collection[str], named: bool) -> None:
 
 
 def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
-    """Raise MethodError if prefixes are needed but texts are not `prefixed`, or a `neutral` text is not needed."""
+    """Raise MethodError if a normalisation needs a prefix and texts have none, or if `neutral` is not needed."""
     needing = [how for how in hows if how in PREFIXED]
     if needing and not prefixed:
         raise _no_prefix(needing[0])

@@ -1,4 +1,4 @@
-"""Reads: requests for quantities that one forward pass over one token sequence provides."""
+"""Requests for values that one forward pass over a token sequence provides."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Kind: TypeAlias = tuple[str, int | tuple[int, ...]]
 
 
 EXPECTED = -1
-"""Requested in place of a token: the expected log-probability, Σ P(t) log P(t), which is the negative entropy."""
+"""Pseudo-token for the expected log-probability, Σ P(t) log P(t), which is the negative entropy."""
 WORD_ENDS = -2
-"""Requested in place of a token: the set of tokens that end the preceding word (see `Tokenizer.words_end`)."""
+"""Pseudo-token for the set of tokens that end the preceding word (see `Tokenizer.words_end`)."""
 WORD_GOES_ON = -3
-"""Requested in place of a token: the set of tokens that continue the preceding word, without special tokens."""
+"""Pseudo-token for the set of tokens that continue the preceding word, without special tokens."""
 
 ROUNDING = 1e-3
 """Maximum amount by which a log-probability computed in float32 may exceed 0."""
@@ -32,7 +32,7 @@ class LogProbs:
     `ids` includes special tokens. A negative number in `tokens` stands for a set of tokens or an expected value (see
     `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`); it is not allowed with `attention`. If `attention`, the answer (2, n) also
     contains the attention received by position `at[i]`, averaged over layers, heads and queries. `weight` is the
-    fraction of an item that this read answers, for the progress bar.
+    fraction of an item that this request answers, for the progress bar.
     """
 
     ids: tuple[int, ...]
@@ -43,7 +43,7 @@ class LogProbs:
 
     @property
     def kind(self) -> Kind:
-        """The kind of this read."""
+        """The kind of this request."""
         return ("attention" if self.attention else "logprob", 0)
 
 
@@ -58,7 +58,7 @@ class TopK:
 
     @property
     def kind(self) -> Kind:
-        """The kind of this read."""
+        """The kind of this request."""
         return ("topk", self.k)
 
     @property
@@ -81,7 +81,7 @@ class VectorRead:
 
     @property
     def kind(self) -> Kind:
-        """The kind of this read."""
+        """The kind of this request."""
         return ("vectors", self.layers)
 
     @property
@@ -94,10 +94,10 @@ Read: TypeAlias = LogProbs | TopK | VectorRead
 
 
 def impossible(kind: Kind, values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a Boolean mask of the wants whose answers are impossible for an intact model.
+    """Return a Boolean mask of the requested values that an intact model cannot return.
 
-    Impossible answers are NaN, infinity, a log-probability above 0 (apart from rounding) and attention below 0. The
-    wants, all of one kind, are on the last axis of `values` for attention (2, n), else on the first axis.
+    They are NaN, infinity, log-probabilities above 0 (apart from rounding) and negative attention. The values, all of
+    one kind, are on the last axis of `values` for attention (2, n), else on the first axis.
     """
     match kind[0]:
         case "attention":

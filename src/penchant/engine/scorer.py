@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
-    """Scorer that combines all scores, surprisal, fillers and vectors of one model in one engine."""
+    """Scorer of sentences, spans, words, gaps and hidden vectors for one model."""
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
-    """Return a model that can read sentences; load it if a name or path is given.
+    """Return a language model; load it if `model` is a name or path.
 
     Raises ModelError if the model cannot be loaded or is a set of static word vectors. `probabilities` selects the
     error message: whether the caller needs word probabilities, or contextual vectors.
@@ -51,9 +51,9 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
         model = loaded(model)
     if isinstance(model, StaticVectors):
         if probabilities:
-            raise ModelError("static word vectors give no probabilities", hint="use a masked or causal model")
+            raise ModelError("static word vectors provide no probabilities", hint="use a masked or causal model")
         raise ModelError(
-            "embed needs a contextual encoder, and these are static word vectors",
+            "embed() needs a language model, not static word vectors",
             where=model.name,
             hint="use a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
         )
@@ -83,7 +83,8 @@ def score(
     model. If `prefixes` are given, one per text, each text is scored given its prefix, to which it is joined as
     written; pmi subtracts the score of the text after the `neutral` text, or after no text. logprobs are natural
     log-probabilities of tokens, null for tokens that are not scored. `cache` is the path of an answer cache, and
-    `batch_tokens` the number of tokens in a batch. Raises MethodError, ModelError or DataError.
+    `batch_tokens` the number of tokens in a batch. Raises MethodError for an unsuitable parameter, DataError for
+    an unsuitable text, and ModelError if the model cannot be loaded or used.
     """
     model, text_list = language_model(model), listed_texts(texts)
     check_normalise(normalise, method_for(method, model))
@@ -142,14 +143,15 @@ def surprisal(
 
     The columns are id (the text's id in `ids`, strings or whole numbers, or by default its number from 1), sentence
     (the number of the line in the text, from 1), index (of the word in its sentence, from 1), word, surprisal (in nats,
-    or in bits if `bits`; null if the model gives none), n_tokens, entropy (of the model's prediction for the word's
-    first token), offset (of the word's first character in the text, from 0), model, method and unit.
+    or in bits if `bits`; null if undefined), n_tokens, entropy (of the model's prediction for the word's first token),
+    offset (of the word's first character in the text, from 0), model, method and unit.
 
     Words are separated by white space and include adjacent punctuation, unless `words` lists the words of each text in
     order. For causal models whose tokens include the space before a word, surprisal is corrected at word boundaries
     (Pimentel & Meister 2024); otherwise it is summed over the tokens of a word. For masked models `method` is pll or
-    pll-word-l2r, with a warning if it is not given. A text longer than the model's context is read, with a warning, in
-    windows that start `stride` tokens apart (default: half the context). Raises MethodError, ModelError or DataError.
+    pll-word-l2r, with a warning if it is not given. A text longer than the model's context is processed, with a
+    warning, in windows that start `stride` tokens apart (default: half the context). Raises MethodError for an
+    unsuitable parameter, DataError for an unsuitable text, and ModelError if the model cannot be loaded or used.
     """
     model, text_list = language_model(model), listed_texts(texts)
     names = list(range(1, len(text_list) + 1)) if ids is None else _ids(ids, len(text_list))
@@ -179,7 +181,6 @@ def surprisal(
 
 @contextmanager
 def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | None, texts: int) -> Iterator[Scorer]:
-    """Return a context with a scorer and a progress bar over `texts` texts."""
     with bar(model.name, texts) as advance:
         scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens, progress=advance)
         try:
@@ -230,13 +231,11 @@ def embed(
 
 
 def _spans(spans: object) -> list[tuple[int, int]]:
-    """Return one span, or an iterable of spans, as a list of integer pairs. Raises MethodError for an invalid span."""
     several = isinstance(spans, Iterable) and not isinstance(spans, str) and not _is_span(spans)
     return [_span(span, number) for number, span in enumerate(cast(Iterable[object], spans) if several else [spans], 1)]
 
 
 def _span(span: object, number: int) -> tuple[int, int]:
-    """Return a span's start and end as integers. Raises MethodError if the span is not a pair of whole numbers."""
     if not _is_span(span):
         hint = "give the offsets of its start and end in characters, as in spans=[(2, 6)]"
         raise MethodError(f"{shortened(span)} is not a span", where=f"span {number}", hint=hint)
@@ -245,7 +244,6 @@ def _span(span: object, number: int) -> tuple[int, int]:
 
 
 def _is_span(span: object) -> bool:
-    """Return whether an object is a pair of whole numbers."""
     return (
         isinstance(span, Sequence | np.ndarray)
         and len(span) == 2

@@ -1,4 +1,4 @@
-"""Scoring methods: the reads that a sentence needs, and the computation of its score from their answers."""
+"""Scoring methods: the requests that a sentence needs, and the computation of its score from the answers."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from penchant.models.tokenizer import Encoding
 class ScoringMethod:
     """A method of scoring a sentence (or, if `pair`, the two sentences of a pair) with models of one `kind`.
 
-    `reads` maps an encoding, the model and the text's location to reads, whose answers are converted to one value per
-    token (see `token_values`). `total` computes the score from these values: their sum, or their mean if `mean`. No
+    `reads` maps an encoding, the model and the text's location to requests, whose answers are converted to one value
+    per token (see `token_values`). `total` computes the score from these values: their sum, or their mean if `mean`. No
     normalisation applies to `normalised` methods, which compute means or compare equal numbers of tokens.
     """
 
@@ -38,10 +38,10 @@ class ScoringMethod:
 
 
 def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float64]:
-    """Return one value per token, (n,), from the answers to a sentence's reads.
+    """Return one value per token, (n,), from the answers to a sentence's requests.
 
-    The values are log-probabilities, multiplied by attention if the reads include it. The value is NaN for a first
-    token that cannot be scored.
+    The values are log-probabilities, multiplied by attention if it was requested. The value is NaN for a first token
+    that cannot be scored.
     """
     parts = [a[0].astype(np.float64) * a[1].astype(np.float64) if a.ndim == 2 else a for a in answers]
     values = np.concatenate(parts).astype(np.float64)
@@ -68,7 +68,7 @@ def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPr
 
 
 def masked_reads(encoding: Encoding, model: LanguageModel, chosen: range | list[int]) -> Iterator[LogProbs]:
-    """Yield one read per chosen token (by index): the sentence with this token masked, read at its position."""
+    """Yield the request for the log-probability of each chosen token (by index), with that token masked."""
     ids, mask = encoding.ids, mask_of(model)
     for token in chosen:
         position = encoding.at[token]
@@ -80,7 +80,7 @@ def _pll_word_l2r(encoding: Encoding, model: LanguageModel, where: str) -> Itera
     words, mask = encoding.words, mask_of(model)
     if None in words:
         raise MethodError(
-            "pll-word-l2r needs a tokenizer that assigns tokens to words, which this model's tokenizer does not",
+            "method 'pll-word-l2r' needs a tokenizer that assigns tokens to words",
             where=where,
             hint="use pll",
         )
@@ -149,7 +149,7 @@ def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) ->
     """
     if model.kind == "encoder":
         raise ModelError(
-            f"gives vectors, not word probabilities: {model.no_scores}",
+            f"provides vectors, not word probabilities: {model.no_scores}",
             where=model.name,
             hint="score with a masked or causal checkpoint; use this model for embeddings only",
         )

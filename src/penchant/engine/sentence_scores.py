@@ -59,10 +59,10 @@ class SentenceScorer(Asker):
     """Scorer for sentences and sentence pairs."""
 
     def score(self, texts: Iterable[tuple[str, str]], method: str | None = None) -> Iterator[SentenceScore]:
-        """Yield the score of each (text, place), in order.
+        """Yield the score of each (text, location), in order.
 
-        Error messages give the place, such as "data.tsv, line 7". Raises MethodError if the method does not fit the
-        model, DataError if a sentence cannot be scored.
+        Error messages include the location, such as "data.tsv, line 7". Raises MethodError if the method does not fit
+        the model, DataError if a sentence cannot be scored.
         """
         how = method_for(method, self.model)
         work = ((text, len(e), e, how.reads(e, self.model, where)) for text, where, e in self.encode(texts))
@@ -71,7 +71,7 @@ class SentenceScorer(Asker):
     def score_pairs(
         self, pairs: Iterable[tuple[str, str, str]], method: str | None = None
     ) -> Iterator[tuple[SentenceScore, SentenceScore]]:
-        """Return an iterator over the two scores of each pair (first, second, place), in order.
+        """Return an iterator over the two scores of each (first, second, location), in order.
 
         Raises the errors of `score`, and DataError if a method compares shared tokens and a pair has none.
         """
@@ -123,7 +123,7 @@ def only(encoding: Encoding, chosen: list[int]) -> Encoding:
 
 
 def numbered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Return an iterator over (text, place) pairs, with places for error messages such as "text 1"."""
+    """Return an iterator over texts and their locations for error messages, such as "text 1"."""
     return ((text, f"text {i}") for i, text in enumerate(texts, start=1))
 
 

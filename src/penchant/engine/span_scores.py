@@ -31,10 +31,10 @@ class SpanScore(SentenceScore):
 
 
 class SpanScorer(Asker):
-    """Scorer for words and phrases within a sentence, predicted at masks."""
+    """Scorer for masked words and phrases within a sentence."""
 
     def spans(self, texts: Iterable[tuple[str, Span, str]]) -> Iterator[SentenceScore]:
-        """Yield the score of each (text, span, place) as `masked` does, without hidden spans.
+        """Yield the score of each (text, span, location) as `masked` does, without hidden spans.
 
         Raises the errors of `masked`, and DataError if a token extends beyond the span.
         """
@@ -47,13 +47,13 @@ class SpanScorer(Asker):
         pieces: Literal["all", "first"] = "all",
         gaps: bool = False,
     ) -> Iterator[SpanScore]:
-        """Yield, for each (text, span, hidden spans, place), the summed log-probability of the span's masked tokens.
+        """Yield, for each (text, span, hidden spans, location), the summed log-probability of the span's masked tokens.
 
         All tokens of the span are masked at once. The tokens of the hidden spans are also masked, but not scored
         (Kurita et al. 2019). All tokens that overlap the span are scored, even if they include part of a suffix (see
-        `SpanScore`). With `pieces="first"`, as in older code, each span is replaced by one mask, at which the span's
-        first token is scored; the values of its other tokens are NaN. `gaps` allows mask tokens in a text, which are
-        kept. Each distinct input is run once per call, regardless of the order of places.
+        `SpanScore`). With `pieces="first"`, each span is replaced by one mask, at which the span's first token is
+        scored; the values of its other tokens are NaN. `gaps` allows mask tokens in a text, which are kept. Each
+        distinct input is run once per call.
 
         Raises MethodError if the model has no mask token, DataError if a span has no token or shares a token with a
         hidden span.
@@ -90,7 +90,7 @@ class SpanScorer(Asker):
             yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, tokens, reaches)
 
     def _answer_once(self, reads: Iterable[LogProbs]) -> Iterator[NDArray[np.generic]]:
-        """Return an iterator over the answers to the reads, in order, running each distinct input only once.
+        """Return an iterator over the answers to the requests, in order, running each distinct input only once.
 
         All distinct inputs are kept in memory.
         """
@@ -136,7 +136,7 @@ def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden:
         raise DataError(
             f"'{text[slice(*span)]}' and '{text[slice(*hidden)]}' share the token '{shared[0]}'",
             where=where,
-            hint="separate them by a space or a word",
+            hint="separate them with a space or a word",
         )
     return tokens
 
@@ -148,9 +148,9 @@ def beyond(text: str, token: Span, span: Span) -> bool:
 
 
 def _masked_read(encoding: Encoding, groups: list[list[int]], mask: int, *, one: bool) -> LogProbs:
-    """Return the read of the first group's tokens in the input with the tokens of all groups masked.
+    """Return the request for the first group's tokens, with the tokens of all groups masked.
 
-    If `one`, each group is replaced by a single mask, which shortens the input.
+    With `one`, each group is replaced by a single mask, which shortens the input.
     """
     at, ids = encoding.at, encoding.ids
     masked = {at[i] for group in groups for i in group}

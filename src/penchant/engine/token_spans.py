@@ -1,4 +1,4 @@
-"""The tokens of words in encoded texts, and the errors for words that cannot be read."""
+"""Tokens of words in encoded texts, and errors for words that cannot be scored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNKNOWN = "unknown to the tokenizer"
 
 @dataclass(frozen=True, slots=True)
 class WordSpan:
-    """A word in an encoded text; `pieces` are the indices of its tokens, `reason` is why it cannot be read, or ""."""
+    """A word in an encoded text; `pieces` are the indices of its tokens, `reason` says why it is unusable, or is ""."""
 
     text: str
     span: Span
@@ -38,35 +38,35 @@ class WordSpan:
     reason: str
 
     def positions(self, pooling: Pooling) -> tuple[int, ...]:
-        """Return the positions of the word's tokens in the input that a pooling uses."""
+        """Return the input positions of the tokens over which a word is pooled."""
         positions = tuple(self.encoding.at[i] for i in self.pieces)
         return {"mean": positions, "first": positions[:1], "last": positions[-1:]}[pooling]
 
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return layer indices counted from the embeddings (0). Raises MethodError if there are none, or one is invalid."""
+    """Return non-negative layer indices (0: embeddings). Raises MethodError if there are none, or one is invalid."""
     most, readable = model.network.layers, model.network.readable
     pools = len(readable) <= most
     hint = f"choose 0 to {most}, or −1" if not pools else f"choose {', '.join(map(str, readable))} or −1"
     if not layers:
-        raise MethodError("no layers were given", where=model.name, hint=hint)
+        raise MethodError("no layers are specified", where=model.name, hint=hint)
     for layer in layers:
         if not -most - 1 <= layer <= most:
             raise MethodError(f"there is no layer {layer}", where=model.name, hint=hint)
         if layer % (most + 1) not in readable:
-            message = f"layer {layer} has one vector for several tokens, so words do not have vectors of their own"
+            message = f"layer {layer} has one vector for several tokens, so it provides no word vectors"
             raise MethodError(message, where=model.name, hint=hint)
     return tuple(layer % (most + 1) for layer in layers)
 
 
 def check_pooling(pooling: str) -> None:
-    """Raise MethodError if `pooling` is not a known pooling of the vectors of a word's tokens."""
+    """Raise MethodError if the pooling of tokens is unknown."""
     if pooling not in (known := ("mean", "first", "last")):
         raise MethodError(f"unknown pooling '{pooling}'", hint=one_of(pooling, known))
 
 
 def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[WordSpan]:
-    """Yield the word at each place, in order; a text that several neighbouring places share is encoded once."""
+    """Yield the encoded word for each (text, span, location), in order; repeated texts are encoded once."""
     special = frozenset(model.tokenizer.hf.all_special_ids)
     stream = iter(places)
     while part := list(islice(stream, 256)):
@@ -93,7 +93,7 @@ def _reason(
 
 
 def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> bool:
-    """Return whether the special token with index i stands for an unknown character, and is not written in the text.
+    """Return whether token i stands for an unknown character, rather than a special token written in the text.
 
     The token id is not sufficient: GPT-2 uses the same token for unknown characters and for the end of a text.
     """
@@ -103,7 +103,7 @@ def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> 
 
 
 def refusal(model: LanguageModel, word: WordSpan) -> DataError:
-    """Return the DataError for a word that cannot be read, according to its `reason`."""
+    """Return the DataError for a word that cannot be used, according to its `reason`."""
     if word.reason == TOO_LONG:
         return too_long(model, word.encoding, word.place)
     if word.reason == NO_TOKEN:
@@ -119,20 +119,20 @@ def refusal(model: LanguageModel, word: WordSpan) -> DataError:
 
 def no_token(text: str, span: Span, place: str) -> DataError:
     """Return the DataError for a character span that no token overlaps."""
-    return DataError(f"no token of '{text}' lies in characters {span[0]}–{span[1]}", where=place)
+    return DataError(f"no token of '{text}' overlaps characters {span[0]}–{span[1]}", where=place)
 
 
 def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
     """Return the DataError for a text longer than the model's context."""
     return DataError(
-        f"{len(encoding.ids)} tokens are more than the {model.max_tokens} that {model.name} can read",
+        f"the text has {len(encoding.ids)} tokens, but {model.name} accepts at most {model.max_tokens}",
         where=place,
         hint="shorten or remove the text, or use a model with a longer context",
     )
 
 
 def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[int, ...]:
-    """Return the positions in the input that a sentence pooling uses."""
+    """Return the input positions over which a sentence is pooled."""
     if pooling == "cls":
         return (0,)
     if pooling == "last":
@@ -148,7 +148,8 @@ def check_sentence_pooling(model: LanguageModel, pooling: str) -> None:
         return
     if model.kind == "causal":
         raise MethodError(
-            f"{model.name} is causal: its first position does not see the text, so pooling cls is not meaningful",
+            f"cls pooling is meaningless for {model.name}, a causal model: "
+            "its first position cannot attend to the rest of the text",
             hint="use last or mean",
         )
     (probe,) = model.tokenizer.encode(["a"])

@@ -47,7 +47,7 @@ class Unigrams:
         return values
 
     def unseen(self, ids: Sequence[int]) -> int:
-        """Return the number of the given token ids that do not occur in the corpus."""
+        """Return the number of token ids that do not occur in the corpus."""
         return int((self.counts[np.asarray(ids, dtype=np.int64)] == 0).sum())
 
 
@@ -77,7 +77,7 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
     require_file(file)
     record = _record(file)
     if record is not None and record.get("tokenizer") != tokenizer.pieces_digest:
-        raise _of_another(f"was counted with the tokenizer of {record.get('model')}, not with that of", model, file)
+        raise _of_another(f"was counted with the tokenizer of {record.get('model')}, not of", model, file)
     rows = read_rows(file)
     lacking(["token_id", "token", "count"], list(dict.fromkeys(name for row in rows for name in row.values)), file)
     unigrams = blank(tokenizer)
@@ -89,7 +89,7 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
         if token >= len(counts):
             raise _of_another(f"there is no token {token} in the vocabulary of", model, file, row.line)
         if row.values["token"] != piece:
-            message = f"token {token} is {row.values['token']!r} here and {piece!r} in the vocabulary of"
+            message = f"token {token} is {row.values['token']!r} in this table but {piece!r} in the vocabulary of"
             raise _of_another(message, model, file, row.line)
         if taken[token] or token in special:
             reason = "appears twice" if taken[token] else "is a special token, which is never scored"
@@ -102,7 +102,7 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
 
 
 def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Return the unigrams in the one table that fits the model's tokenizer. Raises DataError if none or several fit."""
+    """Return the unigrams from the only table that matches the tokenizer. Raises DataError if none or several match."""
     fit: list[Unigrams] = []
     refused: list[DataError] = []
     for path in paths:
@@ -113,10 +113,10 @@ def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Un
     if not fit:
         if len(refused) == 1:
             raise refused[0]
-        raise DataError(f"none of the {len(paths)} tables of unigrams is for the tokenizer of {model}", hint=_REMEDY)
+        raise DataError(f"none of the {len(paths)} tables of unigrams matches the tokenizer of {model}", hint=_REMEDY)
     if len(fit) > 1:
         raise DataError(
-            f"{len(fit)} tables of unigrams are for the tokenizer of {model}", file=fit[1].file, hint="give only one"
+            f"{len(fit)} tables of unigrams match the tokenizer of {model}", file=fit[1].file, hint="give only one"
         )
     return fit[0]
 
@@ -145,7 +145,6 @@ def _record(file: Path) -> dict[str, Any] | None:
 
 
 def _whole(row: FileRow, field: str, file: Path) -> int:
-    """Return the whole number in a cell. Raises DataError if the cell does not contain one, or it is negative."""
     value = row.values.get(field)
     number = numeral(str(value))
     if not isinstance(number, int) or number < 0:

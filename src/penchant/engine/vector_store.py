@@ -29,14 +29,14 @@ FORMAT = 2
 """Version of stored vectors, increased whenever newly computed vectors would differ from stored ones."""
 
 CHUNK = 2048
-"""Number of places in a part, and thus the approximate number lost by an interruption."""
+"""Approximate number of vectors written at once, and thus the number lost by an interruption."""
 
 MOST = 1 << 16
-"""Maximum number of places that `add` accepts; polars splits larger tables, which cannot be mapped as one array."""
+"""Maximum number of vectors that `add` accepts; polars splits larger tables, which cannot be mapped as one array."""
 
 
 def space(model: LanguageModel, layers: tuple[int, ...], pieces: Pooling) -> str:
-    """Return a string that identifies what vectors depend on: model, tokenizer, number format, layers and pooling."""
+    """Return an identifier of a vector space: its model, tokenizer, number format, layers and pooling."""
     numbers = ", ".join(map(str, resolved_layers(model, layers)))
     read = f"model {model.fingerprint}, tokenizer {model.tokenizer.digest}, {model.dtype}"
     return f"{read}, layers {numbers} of {model.network.layers}, pieces {pieces}"
@@ -69,7 +69,7 @@ class VectorStore:
         self._refresh()
 
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Return the distinct keys that are not in the store, in order, after reading new parts of other processes."""
+        """Return the distinct keys that are not in the store, in order, after loading new parts of other processes."""
         self._refresh()
         distinct = list(dict.fromkeys(keys))
         return [distinct[i] for i in np.flatnonzero(self._positions(_bytes(distinct)) < 0)]
@@ -80,9 +80,11 @@ class VectorStore:
         Raises OutputError if the part cannot be written; no partial file is left.
         """
         if not 0 < len(keys) <= MOST:
-            raise ValueError(f"{len(keys)} vectors are not 1 to {MOST}")
+            raise ValueError(f"expected 1 to {MOST} vectors, got {len(keys)}")
         if vectors.dtype != np.float16 or vectors.ndim != 3 or len(vectors) != len(keys):
-            raise ValueError(f"{vectors.dtype} vectors of shape {vectors.shape} for {len(keys)} keys")
+            raise ValueError(
+                f"expected float16 vectors ({len(keys)}, layers, d), got {vectors.dtype} of shape {vectors.shape}"
+            )
         buffer = io.BytesIO()
         frame = pl.DataFrame({"key": _bytes(keys).view(np.uint8).reshape(-1, 16), "vector": vectors})
         frame.write_ipc(buffer, compression="uncompressed")
@@ -115,7 +117,7 @@ class VectorStore:
         return len(self._keys)
 
     def _check_meta(self, meta: dict[str, object]) -> None:
-        """Write the metadata of a new store, or compare `meta` with that of an existing store.
+        """Write the metadata of a new store, or compare the metadata of an existing store with `meta`.
 
         Raises CacheError if they differ.
         """
@@ -138,7 +140,7 @@ class VectorStore:
         self._take(names)
 
     def _take(self, names: Iterable[str]) -> None:
-        """Map the vectors of new parts into memory, and add their keys to the index. Raises CacheError."""
+        """Map new parts' vectors into memory and index their keys. Raises CacheError if a part is unusable."""
         keys, rows = [], []
         for name in names:
             if name in self._known:
@@ -146,7 +148,7 @@ class VectorStore:
             before = stamp(self.folder / name)
             part_keys, vectors = _part(self.folder / name)
             if self._parts and vectors.shape[1:] != self._parts[0].shape[1:]:
-                raise _broken(self.folder / name, "the shape of its vectors differs from that of other parts")
+                raise _broken(self.folder / name, "its vectors and the vectors of other parts differ in shape")
             keys.append(part_keys)
             part_rows = np.arange(len(part_keys))
             rows.append(np.stack([np.full(len(part_keys), len(self._parts)), part_rows], axis=1))
@@ -160,7 +162,6 @@ class VectorStore:
             self._rows = np.insert(self._rows, at, np.concatenate(rows)[first][new], axis=0)
 
     def _positions(self, keys: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """Return the position of each key in the index; −1 if a key is missing."""
         if not len(self._keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -190,7 +191,7 @@ def _part(path: Path) -> tuple[NDArray[np.bytes_], NDArray[np.float16]]:
 
 def _broken(path: Path, reason: object) -> CacheError:
     return CacheError(
-        f"cannot be used as a store of vectors ({reason})",
+        f"cannot be used as a vector store ({reason})",
         where=str(path),
         hint="delete the file; its vectors will be computed again",
     )
@@ -206,7 +207,7 @@ def _digest(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The number of distinct places that were already in the store, and the number that were computed."""
+    """Number of distinct words whose vectors were already in the store, and number whose vectors were computed."""
 
     stored: int
     computed: int
@@ -221,15 +222,15 @@ def collect(
     pieces: Pooling = "mean",
     progress: Callable[[int], None] | None = None,
 ) -> Collected:
-    """Add the vectors of all places to the store, computing only missing vectors (see `Scorer.word_vectors`).
+    """Add the vectors of words to the store, computing only missing vectors (see `Scorer.word_vectors`).
 
-    `progress` is called once with the number of places whose vectors need not be computed; the scorer's own progress
-    covers the other places. Raises CacheError if the store is for another space, DataError if a place cannot be read,
+    `progress` is called once with the number of words whose vectors need not be computed; the scorer's own progress
+    covers the other words. Raises CacheError if the store is for another space, DataError if a word has no vector,
     ModelError if a vector cannot be represented in float16.
     """
     if store.space != space(scorer.model, layers, pieces):
         raise CacheError(
-            f"is a store for {store.space}, not for {space(scorer.model, layers, pieces)}", where=str(store.folder)
+            f"contains vectors of {store.space}, not of {space(scorer.model, layers, pieces)}", where=str(store.folder)
         )
     total = 0
     distinct: dict[bytes, Place] = {}
@@ -247,7 +248,7 @@ def collect(
 
 
 def _chunks(places: list[Place]) -> Iterator[list[Place]]:
-    """Yield chunks of about `CHUNK` places, with all places of a text in one chunk, so that the text is run once."""
+    """Yield chunks of about `CHUNK` words, with all words of a text in one chunk, so that the text is run once."""
     chunk: list[Place] = []
     for _, of_text in groupby(sorted(places), key=itemgetter(0)):
         if len(chunk) >= CHUNK:

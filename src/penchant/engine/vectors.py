@@ -49,12 +49,12 @@ class VectorReader(Asker):
             spans = [(0, len(text)) for text in texts]
         if len(spans) != len(texts):
             raise MethodError(
-                f"{counted(len(texts), 'texts')} and {counted(len(spans), 'spans')}", hint="give one span per text"
+                f"{counted(len(spans), 'spans')} for {counted(len(texts), 'texts')}", hint="give one span per text"
             )
         reads = []
         for (text, where, encoding), (start, end) in zip(self.encode(numbered(texts)), spans, strict=True):
             if not 0 <= start < end <= len(text):
-                raise DataError(f"characters {start} to {end} are not part of '{text}'", where=where)
+                raise DataError(f"characters {start} to {end} are not a span of '{text}'", where=where)
             word = WordSpan(text, (start, end), where, encoding, tuple(encoding.overlapping(text, start, end)), "")
             if not word.pieces:
                 raise no_token(text, word.span, where)
@@ -69,12 +69,12 @@ class VectorReader(Asker):
         layers: tuple[int, ...] = (-1,),
         pooling: SentencePooling = "mean",
     ) -> Iterator[NDArray[np.float32]]:
-        """Return an iterator over the pooled vectors (layers, d) of each (text, place), in order.
+        """Return an iterator over the pooled vectors (layers, d) of each (text, location), in order.
 
         Pooling `mean` is the mean over the text's own tokens, `mean-special` the mean over the whole input, `cls` the
         vector at the first position of the input, and `last` the vector of the text's last token. Layer 0 is the
-        embeddings, −1 the last layer. Raises MethodError if the model does not have a layer or the pooling, DataError
-        if a text cannot be read.
+        embeddings, −1 the last layer. Raises MethodError for an unknown layer or an unsuitable pooling, DataError for
+        an unsuitable text.
         """
         layers = resolved_layers(self.model, layers)
         check_sentence_pooling(self.model, pooling)
@@ -90,11 +90,10 @@ class VectorReader(Asker):
         layers: tuple[int, ...] = (-1,),
         pieces: Pooling = "mean",
     ) -> Iterator[NDArray[np.float32]]:
-        """Return an iterator over the vectors (layers, d) of the word in each (text, span, place), in order.
+        """Return an iterator over the vectors (layers, d) of the word in each (text, span, location), in order.
 
-        Vectors are pooled over the tokens that overlap the span. Neighbouring places with the same text share a forward
-        pass. Raises MethodError if a layer or the pooling is unknown, DataError if a word cannot be read (see
-        `usable`).
+        Vectors are pooled over the tokens that overlap the span. Neighbouring words with the same text share a forward
+        pass. Raises MethodError for an unknown layer or pooling, DataError for an unsuitable word (see `usable`).
         """
         layers = resolved_layers(self.model, layers)
         check_pooling(pieces)
@@ -108,7 +107,7 @@ class VectorReader(Asker):
         return self._pooled(reads())
 
     def usable(self, places: Iterable[Place]) -> list[str]:
-        """Return, for each place, the reason why `word_vectors` cannot read the word, or "" if it can.
+        """Return, for each (text, span, location), the reason why `word_vectors` rejects the word, or "".
 
         The reasons are "too long", "special token in the text", "no token" and "unknown to the tokenizer". Unknown
         characters elsewhere in the text are allowed.
@@ -116,5 +115,4 @@ class VectorReader(Asker):
         return [word.reason for word in encoded_words(self.model, places)]
 
     def _pooled(self, reads: Iterable[Read]) -> Iterator[NDArray[np.float32]]:
-        """Return an iterator over the mean vector (layers, d) of each read's positions."""
         return (answer.mean(axis=0) for answer in self.engine.answer(reads))

@@ -59,7 +59,7 @@ class _Text:
 
 
 class _Want(NamedTuple):
-    """The meaning of one number in an answer: "logprob" or "entropy" of a token, or "boundary" before the token."""
+    """The meaning of a requested value: "logprob" or "entropy" of a token, or "boundary" before the token."""
 
     token: int
     what: Literal["logprob", "entropy", "boundary"]
@@ -75,9 +75,9 @@ class WordScorer(Asker):
     are not separated by white space, after a token that ends in white space, for tokenizers that do not mark word
     starts, and for masked models.
 
-    A text longer than the model's context is read in overlapping windows, `step` tokens apart; `windowed` is the number
-    of such texts. For a causal model, a token is scored in the first window that contains it; for a masked model, in
-    the window whose middle is nearest to the token's word.
+    A text longer than the model's context is split into overlapping windows, `step` tokens apart; `windowed` is the
+    number of such texts. For a causal model, a token is scored in the first window that contains it; for a masked
+    model, in the window whose middle is nearest to the token's word.
     """
 
     windowed = 0
@@ -89,11 +89,11 @@ class WordScorer(Asker):
         method: str | None = None,
         stride: int | None = None,
     ) -> Iterator[list[WordScore]]:
-        """Yield the word scores of each (text, spans of its words in order, place), in order.
+        """Yield the word scores of each (text, spans of its words in order, location), in order.
 
         `stride` is the distance in tokens between the windows of a text longer than the model's context (default: half
-        the context). Raises MethodError if the method does not fit or the stride is out of range, DataError if a text
-        cannot be read.
+        the context). Raises MethodError if the method does not fit the model or the stride is out of range, DataError
+        if a text cannot be scored.
         """
         how = method_for(method, self.model)
         if how.name not in METHODS:
@@ -121,7 +121,7 @@ class WordScorer(Asker):
             yield self._of_words(text, wants, text_answers)
 
     def checked(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> int:
-        """Check all texts without a forward pass; return their number. Raises DataError if a text cannot be read."""
+        """Check all texts without a forward pass; return their number. Raises DataError if a text cannot be scored."""
         return sum(1 for _ in self._texts(texts))
 
     @property
@@ -143,9 +143,9 @@ class WordScorer(Asker):
             yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
 
     def _in_order(self, text: _Text, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the reads of a text for a causal model, one per window, each with its wants.
+        """Yield the requests for a text and a causal model, one per window, and the meanings of their values.
 
-        A token is read at the position before it, in the first window that contains the token.
+        A token is predicted at the position before it, in the first window that contains the token.
         """
         encoding, n = text.encoding, len(text.encoding)
         head, tokens = encoding.ids[: encoding.at[0]], encoding.tokens
@@ -166,7 +166,6 @@ class WordScorer(Asker):
                 break
 
     def _before(self, text: _Text) -> dict[int, list[tuple[_Want, int]]]:
-        """Return the wants, and the token ids to request, at the position before each token and at the text's end."""
         tokens = text.encoding.tokens
         wants = {place: [(_Want(place, "logprob"), token)] for place, token in enumerate(tokens)}
         for word, pieces in enumerate(text.pieces):
@@ -184,7 +183,6 @@ class WordScorer(Asker):
         return wants
 
     def _ended_before(self, tokens: Sequence[int], place: int) -> bool:
-        """Return whether the token before index `place` ends in white space, and so ends its word."""
         return place > 0 and tokens[place - 1] in self.model.tokenizer.ended_inside
 
     @cached_property
@@ -192,9 +190,9 @@ class WordScorer(Asker):
         return frozenset(self.model.tokenizer.words_end.tolist())
 
     def _by_masking(self, text: _Text, how: ScoringMethod, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the reads of a text for a masked model, one per token, each with its wants.
+        """Yield the requests for a text and a masked model, one per token, and the meanings of their values.
 
-        A token is read in the window whose middle is nearest to the token's word.
+        A token is predicted in the window whose middle is nearest to the token's word.
         """
         n = len(text.encoding)
         starts = [0] if n <= room else [*range(0, n - room, self.step), n - room]
@@ -206,7 +204,7 @@ class WordScorer(Asker):
             if not window <= pieces.start <= pieces.stop <= window + room:
                 word = text.text[slice(*text.spans[text.pieces.index(pieces)])]
                 raise DataError(
-                    f"'{word}' has more tokens than {self.model.name} can read", where=text.where, hint="remove it"
+                    f"'{word}' has more tokens than {self.model.name} accepts", where=text.where, hint="remove it"
                 )
             parts.setdefault(window, []).extend(pieces)
         for start, chosen in parts.items():
@@ -269,8 +267,8 @@ def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
 def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) -> tuple[list[range], frozenset[int]]:
     """Return the range of token indices of each word, and the indices of words that share a token with another word.
 
-    A token that consists of white space belongs to the following word. A token that contains parts of several words is
-    counted with the last of these words. Raises DataError if a word has no token.
+    A token that consists of white space belongs to the following word, a token that overlaps several words to the last
+    of them. Raises DataError if a word has no token.
     """
     firsts: list[int | None] = [None] * len(spans)
     shared: set[int] = set()

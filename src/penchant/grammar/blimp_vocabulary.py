@@ -42,7 +42,7 @@ class VocabularyRow:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Result of an import: the number of words written, and the lines omitted as having no expression or repeated.
+    """Result of an import: the number of words written, and the lines omitted (without expression or repeated).
 
     `added` are the columns that conditions test but the vocabulary lacks; they are written as empty columns.
     """
@@ -112,7 +112,7 @@ def _condition(text: str, column: str, row: FileRow, path: str | Path) -> str:
 
 
 def import_blimp(path: str | Path, directory: str | Path) -> Imported:
-    """Write the words of a `vocabulary.csv` as a grammar without paradigms; return their numbers.
+    """Write the words of a `vocabulary.csv` as a grammar without paradigms.
 
     Raises OutputError if the directory already contains a grammar or a lexicon.
     """
@@ -168,7 +168,6 @@ def _table_bytes(rows: Sequence[VocabularyRow], added: Sequence[str]) -> bytes:
 
 
 def _grammar(rows: Iterable[VocabularyRow]) -> dict[str, object]:
-    """Return the contents of grammar.yaml without paradigms, with the nonempty columns of each category."""
     categories: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         columns_of = categories.setdefault(row.category, {})

@@ -12,7 +12,7 @@ Values = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Test of one column; an empty `value` tests whether the column has no values."""
+    """Test for a value in a column; an empty `value` tests for a column without values."""
 
     column: str
     value: str
@@ -51,8 +51,8 @@ class Condition:
 def parse_condition(text: str) -> Condition:
     """Parse a condition such as `kind=food^number!=plural;human=yes`.
 
-    `;` means or; `^` means and, and takes precedence. `column=value` is true if the column has the value, `column=` is
-    true if the column has no values, and `!=` is the negation of `=`. A blank text is a condition that is always
+    `;` means "or"; `^` means "and" and takes precedence. `column=value` is true if the column has the value, `column=`
+    is true if the column has no values, and `!=` is the negation of `=`. A blank text is a condition that is always
     satisfied. Raises ValueError, with the position of the error, if the condition is invalid.
     """
     if not text.strip():
@@ -84,7 +84,7 @@ ALWAYS = parse_condition("")
 
 
 def unify(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the unified values of a feature in which two words must agree; None if the words disagree.
+    """Unify the values of a feature in which two words must agree; return None if the words disagree.
 
     The result has the values common to both words, or all values of one word if the other word has none.
     """

@@ -15,11 +15,11 @@ from penchant.grammar.word_sampling import Drawing, Words, written
 from penchant.plurals import for_one
 
 CHECKS = 10
-"""Maximum number of checks per context before the context is given up, as in Ueda et al. (2024)."""
+"""Maximum number of bad sentences checked per context, as in Ueda et al. (2024)."""
 _TRIES = 20
-"""Number of successive draws without a new bad sentence after which a context is assumed to have no more."""
+"""Number of consecutive draws without a new bad sentence after which a context is abandoned."""
 _PATIENCE = 5_000
-"""Number of successive contexts without a new pair (plus ten per pair) after which no more are assumed to exist."""
+"""Number of consecutive contexts without a new pair, plus ten per pair found, after which generation stops."""
 _BLOCK = 2_048
 
 Lengths = Callable[[list[str]], list[int]]
@@ -43,8 +43,8 @@ class SlotWord:
 class GeneratedPair:
     """Acceptable and unacceptable sentence of a minimal pair, with their words by slot.
 
-    `lengths` has the number of tokens of each sentence, which is equal for both, under each tokenizer; `context` is the
-    number of the context, and `checks` the number of checks until the lengths were equal.
+    `lengths` has the number of tokens under each tokenizer, which is equal for both sentences; `context` is the number
+    of the context, and `checks` the number of bad sentences checked.
     """
 
     good: str
@@ -59,12 +59,11 @@ class GeneratedPair:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Statistics of generating the pairs of a paradigm.
+    """Statistics on the generation of pairs for a paradigm.
 
     Every context yields a pair or is counted in one of `duplicates` (of an earlier pair), `given_up` (if no bad
     sentence had the required lengths), and `unfilled` (by the slot for which there was no word). `checks` is the number
-    of all comparisons of lengths, including those of contexts given up, and `passed` the number that found equal
-    lengths.
+    of comparisons of sentence lengths in all contexts, and `passed` the number with equal lengths.
     """
 
     pairs: int
@@ -80,7 +79,7 @@ class Statistics:
 
     @property
     def acceptance_rate(self) -> float:
-        """The proportion of checks that found equal lengths."""
+        """The proportion of checks with equal sentence lengths."""
         return self.passed / self.checks if self.checks else float("nan")
 
     @property
@@ -173,7 +172,7 @@ class _Context:
 
 
 def _check(block: Sequence[_Context], counters: Sequence[Lengths], checks: int) -> None:
-    """Search every context for a bad sentence of equal lengths, tokenizing the sentences of all contexts together."""
+    """Search every context for a bad sentence as long as the good one, tokenizing all contexts as a batch."""
     pending = [context for context in block if not context.unfilled]
     for _ in range(checks):
         pending = [context for context in pending if context.redraw()]
@@ -188,7 +187,6 @@ def _check(block: Sequence[_Context], counters: Sequence[Lengths], checks: int) 
 
 
 def _equal(contexts: Sequence[_Context], at: int, count: Lengths) -> list[_Context]:
-    """Return the contexts whose sentences have equal lengths under counter `at`; good sentences are tokenized once."""
     new = [context for context in contexts if at not in context.good_lengths]
     texts = [context.good for context in new] + [context.bad for context in contexts]
     lengths = count(texts) if texts else []
@@ -217,7 +215,6 @@ class _Tally:
     shared: set[tuple[tuple[str, ...], ...]] = field(default_factory=set)
 
     def wanting(self, n: int) -> bool:
-        """Return True if fewer than `n` pairs have been found and more may exist."""
         return len(self.pairs) < n and self.since_last < _PATIENCE + 10 * len(self.pairs)
 
     def add(self, context: _Context) -> None:

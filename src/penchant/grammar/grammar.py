@@ -37,7 +37,7 @@ class Grammar:
     drawings: Mapping[str, Drawing] = field(repr=False)
 
     def drawing(self, paradigm: str) -> Drawing:
-        """Return the rules of a paradigm. Raises DataError, with similar or all names, if there is no such paradigm."""
+        """Return the drawing rules of a paradigm. Raises DataError if there is no such paradigm."""
         if paradigm not in self.drawings:
             message = f"grammar '{self.name}' has no paradigm '{paradigm}'"
             raise DataError(message, where=str(self.files[0]), hint=near(paradigm, self.paradigms))

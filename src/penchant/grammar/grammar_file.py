@@ -33,7 +33,7 @@ HINT = "see penchant schema grammar"
 def _as_text(value: object) -> str:
     """Return a value as a text. Raises ValueError if YAML reads it as another type, such as `true`."""
     if value is None or not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError(f"expected a text, got {value!r}: put quotes around a word that YAML reads as another type")
+        raise ValueError(f"expected a string, got {value!r}: put quotes around a word that YAML reads as another type")
     return as_text(value)
 
 
@@ -46,7 +46,7 @@ def _condition(value: object) -> str:
 
 
 def _category_mapping(value: object) -> object:
-    """Return a category as a mapping, also if it is given as the name of its table or is empty."""
+    """Convert a category that is empty or given as the name of its table to a mapping."""
     return {} if value is None else {"file": value} if isinstance(value, str) else value
 
 
@@ -122,11 +122,11 @@ class ParadigmEntry(_Strict):
     field: Annotated[Text | None, Field(description="such as syntax")] = None
     linguistics_term: Annotated[Text | None, Field(description="the phenomenon, such as argument_structure")] = None
     one_prefix_method: bool = False
-    """BLiMP's mark of pairs that first differ in a critical word: one prefix, two words after it."""
+    """BLiMP's flag for pairs in which one prefix is followed by two different critical words."""
     two_prefix_method: bool = False
-    """BLiMP's mark of pairs in which the same critical word follows two different prefixes."""
+    """BLiMP's flag for pairs in which the same critical word follows two different prefixes."""
     lexically_identical: bool | None = None
-    """BLiMP's mark of pairs of the same words; default: whether both sentences have the same words, but for case."""
+    """BLiMP's flag for pairs of the same words; default: true if both sentences have the same words, ignoring case."""
     slots: Annotated[dict[Text, SlotEntry], Field(min_length=1, description="in the order in which they are drawn")]
     good: Annotated[Text, Field(description="the acceptable sentence, with slots in braces")]
     bad: Annotated[Text, Field(description="the unacceptable one")]
@@ -137,10 +137,10 @@ class ParadigmEntry(_Strict):
 
 
 class GrammarFile(_Strict):
-    """`grammar.yaml`. Paths are relative to it."""
+    """Contents of a `grammar.yaml`; paths are relative to the file."""
 
     name: Text | None = None
-    """The name of the grammar; default: that of its directory."""
+    """The name of the grammar; default: the name of its directory."""
     language: Annotated[Text, Field(description="BCP 47 tag, such as en or cs")] = "und"
     statement: Annotated[Text | None, Field(description="the data statement")] = None
     lexicon: Annotated[list[Text], Field(description="tables of several categories, with a column category")] = []
@@ -151,7 +151,7 @@ class GrammarFile(_Strict):
 
 
 def read_grammar_file(path: Path) -> tuple[GrammarFile, YamlDocument]:
-    """Read a `grammar.yaml`; return its contents as a model and as a document with the lines of its keys.
+    """Read a `grammar.yaml`; return its contents as a model and as a document with the line numbers of its keys.
 
     Raises DataError with the file, line and key if it is invalid.
     """

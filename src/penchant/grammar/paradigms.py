@@ -74,7 +74,7 @@ class Paradigm:
     vary: Mapping[str, Slot]
 
     def given_features(self) -> set[str]:
-        """Return the features assigned to words by `choose` or `agree`, with or without a column in a table."""
+        """Return the names of the features that `choose` or `agree` assigns to words."""
         slots = (*self.slots.values(), *self.vary.values())
         return {name for slot in slots for name in (*slot.choose, *slot.agree)}
 
@@ -141,7 +141,6 @@ class _Reader:
         return replace(varied, agree={**varied.agree, **added})
 
     def _with(self, slot: Slot, entry: SlotEntry | VaryEntry, key: tuple[str, ...], before: Collection[str]) -> Slot:
-        """Return a slot updated with the keys of an entry; omitted keys keep their values."""
         if entry.choose is not None:
             slot = replace(slot, choose=self._choose(slot, entry.choose, (*key, "choose")))
         if entry.agree is not None:
@@ -192,7 +191,7 @@ class _Reader:
                 raise self.error((*key, feature), f"'{feature}' is a form or the category, which cannot be chosen")
             spaced = next((value for value in values if len(value.split()) > 1), None)
             if spaced is not None:
-                raise self.error((*key, feature), f"a value must not contain spaces, as '{spaced}' does")
+                raise self.error((*key, feature), f"values must not contain spaces: '{spaced}'")
         return {feature: tuple(dict.fromkeys(values)) for feature, values in choices.items()}
 
     def _where(self, slot: Slot, text: str, key: tuple[str, ...]) -> Condition:
@@ -219,7 +218,7 @@ class _Reader:
         name, dot, feature = text.partition(".")
         slot = self._earlier(name, key, before)
         if not dot:
-            raise self.error(key, f"expected a feature of a slot, such as {name}.number, got '{text}'")
+            raise self.error(key, f"expected a slot feature, such as {name}.number, got '{text}'")
         if feature not in self._features(slot):
             message = f"the words of slot '{name}' have no feature '{feature}'"
             raise self.error(key, message, near(feature, sorted(self._features(slot))))
@@ -229,7 +228,7 @@ class _Reader:
         name, dot, column = text.partition(".")
         slot = self._earlier(name, key, before)
         if not dot:
-            raise self.error(key, f"expected a restriction of a slot, such as {name}.object, got '{text}'")
+            raise self.error(key, f"expected a slot restriction, such as {name}.object, got '{text}'")
         self._check_restriction(slot, column, key)
         return name, column
 
@@ -278,7 +277,6 @@ class _Reader:
         return FormReference(name, parts)
 
     def _check_forms(self, key: str, slot: Slot, parts: Sequence[tuple[str, bool]], forms: Collection[str]) -> None:
-        """Raise DataError if no column of forms exists for a chosen value; other features may have any value."""
         options = [slot.choose.get(part, (None,)) if feature else (part,) for part, feature in parts]
         for values in itertools.product(*options):
             if not any(fits_column(form, values) for form in forms):
@@ -305,7 +303,6 @@ class _Reader:
                         raise self.error((label, name, "agree", feature), message, near(feature, known))
 
     def _known(self, name: str, feature: str, templates: Sequence[SentenceTemplate]) -> bool:
-        """Return True if a feature of `agree` is also a feature of the slot itself, or is used in the paradigm."""
         slots = [*self.slots.values(), *self.vary.values()]
         if any(feature in self._features(replace(slot, agree={})) for slot in slots if slot.name == name):
             return True

@@ -47,10 +47,7 @@ _Agreed = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class _Pool:
-    """Index of words for lookup by conditions.
-
-    A condition is tested once for all words that have the same values in the columns that it tests.
-    """
+    """Index of words for lookup by conditions."""
 
     def __init__(self, choices: Sequence[WordChoice]) -> None:
         self._choices = choices
@@ -81,7 +78,7 @@ def _taking(choices: list[WordChoice], takes: Sequence[tuple[str, WordChoice]]) 
 
 
 class Rule:
-    """Rule for the words of a slot, given the words of other slots; `references` are the slot's forms to be filled."""
+    """Rule for drawing a slot's word given the words of other slots; `references` are its forms in the sentences."""
 
     def __init__(self, slot: Slot, references: Sequence[FormReference], drawing: Drawing) -> None:
         self.slot = slot
@@ -183,7 +180,7 @@ class Drawing:
         return choices
 
     def choice(self, entry: Entry, assigned: Values) -> WordChoice:
-        """Return the unique Choice for an entry and the values assigned to it."""
+        """Return the unique WordChoice for an entry and the values assigned to it."""
         key = (entry, tuple(sorted(assigned.items())))
         choice = self._choices.get(key)
         if choice is None:

@@ -1,7 +1,4 @@
-"""Hub files in the local cache: resolution of names to commits, and verification of files by their hashes.
-
-`huggingface_hub` compares only sizes.
-"""
+"""Hub files in the local cache: resolution of names to commits, and verification of files by their hashes."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from penchant.hub.errors import is_transient
 
 RepoType = Literal["model", "dataset"]
 COMMIT = re.compile("[0-9a-f]{40}")
-"""A full commit hash."""
+"""Pattern of a full commit hash."""
 _SHORT_COMMIT = re.compile("[0-9a-f]{7,39}")
 _SHA256_LENGTH = 64
 _MOST_RESTARTS = 3
@@ -33,9 +30,9 @@ def storage(name: str, repo_type: RepoType) -> Path:
 
 
 def twice(call: Callable[[], Any]) -> Any:
-    """Return the result of a call that is repeated once after a server error.
+    """Call a function, and repeat the call once after a server error.
 
-    `huggingface_hub` itself would retry for minutes. Raises the errors of `huggingface_hub`.
+    Raises the errors of `huggingface_hub`.
     """
     try:
         return call()
@@ -47,7 +44,7 @@ def twice(call: Callable[[], Any]) -> Any:
 
 
 def ask(name: str, file: str, revision: str | None, repo_type: RepoType = "model") -> Any:
-    """Return a file's metadata on the hub; raise the errors of `huggingface_hub`."""
+    """Return a file's metadata on the hub. Raises the errors of `huggingface_hub`."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(name, file, revision=revision, repo_type=repo_type)
@@ -63,7 +60,7 @@ def cached_commit(name: str, revision: str | None, repo_type: RepoType = "model"
 
 
 def giving_up() -> Any:
-    """Return the class of a hidden progress bar that aborts a download which restarts repeatedly."""
+    """Return a hidden progress-bar class that aborts a download if it restarts too often."""
     from huggingface_hub.utils.tqdm import tqdm
 
     class GivingUp(tqdm):  # type: ignore[type-arg,unused-ignore]
@@ -94,9 +91,10 @@ def verify(
     fresh: bool = False,
     what: type[PenchantError] = ModelError,
 ) -> None:
-    """Raise `what` if a file's SHA-256 or git hash is not `digest`; delete the file if it is `fresh`.
+    """Raise an exception of class `what` if a file's SHA-256 or git hash is not `digest`.
 
-    `given` is the name shown in the error. A `digest` that is neither kind of hash is not checked.
+    `given` is the name shown in the message. A damaged file is deleted if it is `fresh`. A `digest` that is neither
+    kind of hash is not checked.
     """
     if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", digest):
         return
@@ -118,7 +116,7 @@ def verify(
             hint="run again to download it again",
         )
     raise what(
-        f"{path.name} in the local hub cache is not the hub's file: its hash differs",
+        f"{path.name} in the local hub cache is damaged: its hash differs from the hub's",
         where=given,
         hint=f"delete {blob} and run again",
     )

@@ -20,7 +20,7 @@ from penchant.hub.errors import DATA_SET, explained, is_unreachable
 from penchant.text_io import read_text
 
 FORM = "hf://datasets/OWNER/NAME@REVISION/PATH"
-"""The form of hub addresses; @REVISION may be omitted."""
+"""The format of hub addresses; @REVISION may be omitted."""
 _NAME = re.compile(r"hf:/{1,2}(datasets/)?(.*)", re.DOTALL)
 """Pattern of hub addresses; conversion to a Path removes one of the two slashes."""
 _WILD = re.compile(r"[*?\[]")
@@ -37,7 +37,7 @@ def is_hub(name: str | Path) -> bool:
 
 @contextmanager
 def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Use the `known` commits of revisions within the block, by OWNER/NAME@REVISION.
+    """Pin revisions to the `known` commits, keyed by OWNER/NAME@REVISION, within the block.
 
     Yields a mapping of the known commits, to which the commits of other requested revisions are added.
     """
@@ -85,7 +85,7 @@ class HubData:
         name, at, revision = name.partition("@")
         parts = path.rstrip("/").split("/") if path else []
         if not owner or not name or (at and not revision) or any(part in ("", ".", "..") for part in parts):
-            raise DataError("is not an address of data on the hub", where=_shown(given), hint=f"write {FORM}")
+            raise DataError("is not a valid hub address", where=_shown(given), hint=f"write {FORM}")
         try:
             validate_repo_id(f"{owner}/{name}")
         except HFValidationError as error:
@@ -154,7 +154,6 @@ class _Fetching:
 
     @property
     def folder(self) -> Path:
-        """Folder of the commit in the local cache."""
         return storage(self.data.name, "dataset") / "snapshots" / self.commit
 
     def places(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""One-line errors for failures of the Hugging Face hub, with the reason and the way to fix it."""
+"""One-line errors for failures of the Hugging Face hub, with reasons and remedies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WRONG_NAME = "check the name, or give the path of a local copy"
 
 @dataclass(frozen=True, slots=True)
 class RepositoryKind:
-    """A kind of repository on the hub, with the words and the error class for its failures.
+    """A kind of repository on the hub, with the wording and exception class of its error messages.
 
     `under` is the path of its pages on the hub, `absent` the beginning of the message if it does not exist, `main_file`
     the file that each such repository contains, and `hint` the hint if a file is missing.
@@ -31,11 +31,11 @@ class RepositoryKind:
 MODEL = RepositoryKind(
     "model", "", "no such directory, and ", "config.json", "give a model saved by save_pretrained", ModelError
 )
-"""The words for models."""
+"""The wording for models."""
 DATA_SET = RepositoryKind(
     "data set", "datasets/", "", "such file", "see the files of the data set on the hub", DataError
 )
-"""The words for data sets."""
+"""The wording for data sets."""
 
 
 def is_unreachable(error: Exception) -> bool:
@@ -61,7 +61,7 @@ def explained(
     cached: bool = False,
     wanted: RepositoryKind = MODEL,
 ) -> PenchantError:
-    """Return a one-line error for an error of `huggingface_hub`.
+    """Convert an error of `huggingface_hub` to a one-line error.
 
     `file` is the file that was being downloaded, if any. `cached` is true if a part of the repository is in the local
     cache.
@@ -93,7 +93,7 @@ def _refused(
     if _header(error, "X-Error-Message").startswith("Invalid credentials"):
         return "the hub rejects your token", "log in again with `hf auth login`, or correct HF_TOKEN"
     if isinstance(error, hub.RepositoryNotFoundError) or _status(error) == HTTPStatus.UNAUTHORIZED:
-        private = f"for a private {wanted.noun} {_LOG_IN}"
+        private = f"for a private {wanted.noun}, {_LOG_IN}"
         return f"{wanted.absent}the hub has no public {wanted.noun} of that name", f"check the name; {private}"
     if isinstance(error, hub.RevisionNotFoundError):
         return f"the hub has no branch, tag or commit '{revision}' of {name}", "check the name after the @"
@@ -102,7 +102,7 @@ def _refused(
     if _status(error) == HTTPStatus.FORBIDDEN:
         return (
             f"the hub forbids access to this {wanted.noun} (403)",
-            f"ask for access at {constants.ENDPOINT}/{wanted.under}{name}, {_LOG_IN}",
+            f"request access at {constants.ENDPOINT}/{wanted.under}{name}, then {_LOG_IN}",
         )
     return None
 
@@ -121,7 +121,7 @@ def _failed(error: Exception, file: str, wanted: RepositoryKind) -> tuple[str, s
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = _header(error, "Retry-After")
         period = f" for {wait} s" if wait.isdigit() else ""
-        return f"the hub rejects further requests{period} (429)", f"wait and run again; for a higher limit {_LOG_IN}"
+        return f"the hub rejects further requests{period} (429)", f"wait and run again; for a higher limit, {_LOG_IN}"
     if _failing(status):
         return f"{what} cannot be downloaded: the hub reports an error ({status})", "run again later"
     if _is_a(error, "TimeoutException"):
@@ -163,10 +163,7 @@ def _header(error: Exception, name: str) -> str:
 
 
 def _is_a(error: Exception, *names: str) -> bool:
-    """Return whether an error is an instance of one of the named httpx classes.
-
-    They are compared by name, since `huggingface_hub` uses them under several names.
-    """
+    """Return whether an error is an instance of an httpx class with one of the given names."""
     return any(parent.__name__ in names for parent in type(error).__mro__)
 
 

@@ -1,4 +1,4 @@
-"""The instruments, a folder each, and their common modules."""
+"""Instruments, each in a folder, and the modules that they share."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ from penchant.wording.phrases import register
 
 
 def _presentation() -> Presentation:
-    """Return the presentation of results; its modules are imported at the first call, as few commands show one."""
     from penchant.instruments.notebook_display import Sections
 
     return Sections()

@@ -53,10 +53,10 @@ M = TypeVar("M", bound=Measured, default=Measured)
 
 @dataclass(frozen=True, slots=True)
 class TextNeeds:
-    """The stimuli that a probe needs from running text.
+    """Stimuli that a probe needs from running text.
 
-    `words` are the words among them that the probe uses (default: all); `segments` are sentence lengths, in words, that
-    are sampled separately.
+    `words` are the words that the probe uses (default: all words in `stimuli`); `segments` are the sentence lengths, in
+    words, that are sampled separately.
     """
 
     stimuli: StimulusSet
@@ -68,46 +68,55 @@ class Probe(Settings, ABC, Generic[M]):
     """Base class for probes: its fields are an instrument's parameters, its methods measure one model.
 
     A subclass implements `files`, `texts`, `measure` and `summarise`, and, if needed, `settle` (parameters that depend
-    on the model), `recipe` (its part of the signature) and `cautions`.
+    on the model), `recipe` (its signature fields) and `cautions`.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
     """Kinds of model that the probe supports: masked, causal, encoder, static."""
 
     drawn: ClassVar[str] = ""
-    """Name of the field for sentences, if a study may draw them from its running text instead."""
+    """Name of the field that holds the sentences, if a study can sample them from running text instead."""
     equivalents: ClassVar[bool] = False
-    """True if a text that is partly unknown to a tokenizer is read in a known, canonically equivalent spelling."""
+    """True if text unknown to a tokenizer is encoded in a canonically equivalent spelling that it knows."""
     # Written by an instrument
 
     @abstractmethod
     def files(self, base: Sequence[Path]) -> list[Path]:
-        """Return all data files that the probe reads, looked up in the directories `base`. Raises DataError.
+        """Return all data files that the probe reads, looked up in the directories `base`.
 
-        Sentences that a study has yet to draw are not included.
+        Sentences that a study has yet to draw are not included. Raises DataError if a file is not found.
         """
 
     @abstractmethod
     def texts(self, base: Sequence[Path]) -> list[tuple[str, str]]:
-        """Return the texts that the model will read, with their places, for checks before a study. Raises DataError."""
+        """Return the texts that a model must encode, each with its location, to be checked first.
+
+        Raises DataError if the data are invalid.
+        """
 
     @abstractmethod
     def measure(self, session: Session) -> M:
-        """Measure the model of a session; the probe must be settled. Raises DataError or ModelError."""
+        """Measure the model of a session; call `settle` first.
+
+        Raises DataError if the data do not suit the model, and ModelError if the model fails.
+        """
 
     @abstractmethod
     def summarise(self, measured: M) -> Iterable[Estimate]:
         """Return the estimates computed from a measurement, without a model."""
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with all model-dependent parameters set. Raises MethodError or ModelError."""
+        """Return the probe with all model-dependent parameters set.
+
+        Raises MethodError or ModelError if the model does not support the probe or a parameter.
+        """
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Return the signature fields that follow the model's name, in order; by default the instrument's own fields.
 
-        Files are cited by name and hash (`penchant.files.cited`). If dtype, level, resamples or seed is missing, it is
-        added at the end.
+        Files are cited by name and hash (`penchant.files.cited`). `signature` appends dtype, level, resamples and seed
+        if they are missing.
         """
         shared = Probe.model_fields
         return {name: written(self, name) for name in type(self).model_fields if name not in shared}
@@ -117,15 +126,18 @@ class Probe(Settings, ABC, Generic[M]):
         return ()
 
     def reading(self, model: LanguageModel) -> LanguageModel:
-        """Return the model as used by this probe: with equivalent spellings if `equivalents` is true."""
+        """Return the model, wrapped so that it uses equivalent spellings if `equivalents` is true."""
         return with_equivalents(model) if self.equivalents else model
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Return the (text, place) pairs that a model must be able to read; by default all."""
+        """Return the (text, location) pairs that the model must be able to encode; by default all."""
         return texts
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds | None:
-        """Return what the probe needs from running text; None if it cannot use running text. Raises DataError."""
+        """Return the stimuli needed from running text; None if it cannot be used.
+
+        Raises DataError if the stimuli are invalid.
+        """
         return None
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
@@ -167,7 +179,7 @@ class Probe(Settings, ABC, Generic[M]):
         return settled.result(measured, signature, run.base)
 
     def result(self, measured: M, signature: Signature, base: Sequence[Path] = ()) -> Result:
-        """Return the result of a measurement made by the settled probe; no model is needed."""
+        """Return the result of a measurement, without a model. Call it on the probe returned by `settle`."""
         estimates = list(self.summarise(measured))
         summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
         cautions = (*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))
@@ -180,7 +192,7 @@ class Probe(Settings, ABC, Generic[M]):
         )
 
     def _with_own_ids(self, items: pl.DataFrame, base: Sequence[Path]) -> pl.DataFrame:
-        """Return the items with ids of the type that they have in the caller's table: integer or string."""
+        """Convert ids that look like integers, unless the caller's table stores them as strings."""
         if items["id"].dtype != pl.String or not items["id"].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
             return items
         data, columns = getattr(self, "data", None), getattr(self, "columns", {})
@@ -216,7 +228,7 @@ class Probe(Settings, ABC, Generic[M]):
             yield Note("pilot", limit=self.limit, noun=self.limited)
 
     def lacks_text(self) -> bool:
-        """Return whether the probe has no sentences until a study draws them."""
+        """Return whether a study must still sample the probe's sentences from running text."""
         return bool(self.drawn) and getattr(self, self.drawn) is None
 
     @classmethod
@@ -228,7 +240,7 @@ class Probe(Settings, ABC, Generic[M]):
     def find(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> Path:
         """Return the file or directory called `name` in `base`, or the instrument's bundled set of that name.
 
-        Raises DataError that lists the places searched.
+        Raises DataError, with the directories searched, if nothing is found.
         """
         return find_data(name, base=base, sets=cls.set_folders())
 
@@ -244,7 +256,7 @@ class Probe(Settings, ABC, Generic[M]):
 
 
 def beginning(lm: LanguageModel) -> str:
-    """Return the beginning token, `none` if there is none, or `template` if the model is not causal."""
+    """Return the beginning-of-sequence token, `none` if there is none, or `template` if the model is not causal."""
     if lm.kind != "causal":
         return "template"
     if lm.begin is None:
@@ -273,7 +285,7 @@ def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], ite
 
 
 def difference_signature(a: AnyResult, b: AnyResult, **changes: str) -> Signature:
-    """Return the signature of the difference a − b; if a value differs, both are given, as "a − b"."""
+    """Return the signature of the difference a − b; values that differ are written as "a − b"."""
     both = {
         key.replace("-", "_"): f"{value} − {b.signature.get(key, 'none')}"
         for key, value in a.signature.items()

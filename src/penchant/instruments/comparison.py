@@ -22,9 +22,9 @@ S = TypeVar("S", bound=Settings)
 class Comparison(Generic[S]):
     """Comparison of two results on the same items.
 
-    `items` are the columns that identify an item. `estimates` computes the differences from the items of the first
-    result, those of the second and the settings; each difference is named after its measure. The signatures may differ
-    in model, dtype and the `free` keys.
+    `items` are the columns that identify an item. `estimates` computes the differences from the items of both results
+    and the settings of the first; each difference is named after its measure. The signatures may differ in model, dtype
+    and the `free` keys.
     """
 
     settings: type[S]
@@ -46,7 +46,7 @@ class Comparison(Generic[S]):
 
 
 def models_of(a: BaseResult, b: BaseResult) -> dict[str, str]:
-    """Return the names of the two compared models, by column of the comparison."""
+    """Return the names of the two compared models, keyed by the columns of the comparison."""
     return dict(zip(SIDES, (a.signature["model"], b.signature["model"]), strict=True))
 
 
@@ -68,9 +68,9 @@ class ScoredComparison(Generic[S]):
     """Comparison of two results on the same items, by every score that both have.
 
     If they have no score in common, the first score of each is compared. `estimates` computes the differences in one
-    score, whose name goes into the column `score`; its last argument is true if the two were scored by different
-    methods, so that only unitless numbers can be compared (a note says so). Holm's adjustment is made within each
-    `family`. The signatures may differ in model, dtype, `SCORING` and the `free` keys.
+    score, whose name goes into the column `score`; its last argument is true if the models were scored by different
+    methods, in which case only unitless measures are comparable (a note says so). Holm's correction is applied within
+    each `family`. The signatures may differ in model, dtype, `SCORING` and the `free` keys.
     """
 
     settings: type[S]
@@ -118,7 +118,7 @@ def scored_differently(a: BaseResult, b: BaseResult) -> Note | None:
 
 
 def of_one_model(first: str, second: str) -> bool:
-    """Return whether two names refer to the same model, apart from settings in brackets."""
+    """Return whether two names refer to the same model, ignoring settings in brackets."""
     first, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in (first, second))
     return first == second
 

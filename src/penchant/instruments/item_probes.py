@@ -1,4 +1,4 @@
-"""Base class for probes of items read from files; a pilot samples items, and unknown items may be left out."""
+"""Base class for probes whose items come from files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ I = TypeVar("I")  # noqa: E741
 
 
 class ItemProbe(Probe[Measured], Generic[D, I]):
-    """Base class for probes whose items are read from the files that their fields name.
+    """Base class for probes that read their items from the files named in their fields.
 
     A subclass implements `read`, `items` and `texts_of`. It overrides `places` if `read` takes other arguments than the
     file of `data`, and `group` if a pilot samples from every group. Error messages give the `place` of an item, unless
@@ -31,7 +31,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
     """
 
     noun: ClassVar[str] = ""
-    """Plural noun for the items; by default the noun `limited`."""
+    """Plural noun for the items; by default `limited`."""
 
     if TYPE_CHECKING:  # fields of the settings
         data: Any
@@ -43,18 +43,18 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
 
     @abstractmethod
     def read(self, *key: Any) -> D:
-        """Read a set, with arguments from `places`. Raises DataError naming file, line and field."""
+        """Read a data set; the arguments come from `places`. Raises DataError naming file, line and field."""
 
     @abstractmethod
     def items(self, read: D) -> Sequence[I]:
-        """Return the items of a set."""
+        """Return the items of a data set."""
 
     @abstractmethod
     def texts_of(self, item: I) -> Sequence[str]:
-        """Return the texts of an item that a model reads."""
+        """Return the texts of an item that are given to a model."""
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`, including files; by default the file that `data` names."""
+        """Return the arguments of `read`; by default the path of the file named in `data`."""
         return (self.find(self.data, base),)
 
     def group(self, item: I) -> str:
@@ -62,13 +62,13 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return ""
 
     def place_of(self, item: I) -> str:
-        """Return the place of an item, for error messages."""
+        """Return the location of an item, for error messages."""
         return str(getattr(item, "place"))  # noqa: B009
 
     # The same for every instrument
 
     def read_set(self, base: Sequence[Path] = (Path(),)) -> D:
-        """Return the set, read and checked at the first call. Raises DataError naming file, line and field."""
+        """Return the data set, read and checked at the first call. Raises DataError naming file, line and field."""
         key = self.places(base)
         if key not in self._sets:
             self._sets[key] = self.read(*key)
@@ -82,28 +82,31 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return spread(items, self.limit, seed=self.seed, content=self.texts_of, group=self.group)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the file that the items are read from."""
+        """Return the data file."""
         return [self.find(self.data, base)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return the texts of all items, each with the place of its item."""
+        """Return the texts of the items to measure, each with the location of its item."""
         return [(text, self.place_of(item)) for item in self.asked(base) for text in self.texts_of(item)]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Return the texts without those that `on_unknown` leaves out for a model."""
+        """Return the texts to be given to a model, without those that `on_unknown` excludes."""
         return known_texts(model, texts, self.on_unknown)
 
     def known(self, session: Session, items: Sequence[I]) -> tuple[list[I], tuple[Note | str, ...]]:
-        """Return the items known to the model of a session, and notes that count the other items. Raises DataError."""
+        """Return the items without unknown tokens, and notes that count the other items.
+
+        Raises DataError if all items have unknown tokens, or if any has and `on_unknown` is "stop".
+        """
         noun = self.noun or self.limited
         return known_items(session.lm, items, self.texts_of, self.place_of, self.on_unknown, noun)
 
 
 def score_columns(role: str, scores: Sequence[SentenceScore]) -> dict[str, pl.Series]:
-    """Return the columns for the sentences of one role in a table of items.
+    """Return the columns of an item table for the sentences of one role, such as "good".
 
-    They are text, number of tokens, score, tokens and the log-probability of each token, which is null if it is not
-    scored.
+    They are the text, the number of tokens, the score, the tokens and the token log-probabilities (null for tokens that
+    are not scored).
     """
     return {
         role: pl.Series([s.text for s in scores], dtype=pl.String),

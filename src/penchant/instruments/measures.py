@@ -1,4 +1,4 @@
-"""Measures that an instrument declares on its items: means and contrasts, their estimates and differences."""
+"""Measures that an instrument declares: means and contrasts over its items, their estimates and differences."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ ALL = "all"
 class Mean:
     """Mean over all items, and over the items at each level of the column `by`.
 
-    `of` is a column of the items, or a pair of sentences, in which case the score of the second is subtracted from that
-    of the first. With `share`, the measure is the proportion of items with a value above 0; a tie counts one half.
-    Items with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions
-    against one half.
+    `of` is a column of the items, or a pair of sentences, whose value is the score of the first minus the score of the
+    second. With `share`, the measure is the proportion of items with a value above 0; a tie contributes one half. Items
+    with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions against
+    one half. `margin` is the smallest effect of interest in the unit of the measure; if it is None, 0.05 for
+    proportions, otherwise 0.1, which suits log-probabilities: a change of the odds by a tenth.
     """
 
     name: str
@@ -35,9 +36,10 @@ class Mean:
     by: str = ""
     clusters: str = ""
     share: bool = False
+    margin: float | None = None
 
     def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
-        """Return the mean of the values `mine`, or of their differences from the values `theirs` of another model."""
+        """Return the mean of the values `mine`, or of the differences `mine` − `theirs` between two models."""
         against = 0.5 if self.share and theirs is None else 0.0
         values = mine if theirs is None else mine - theirs
         if self.clusters:
@@ -63,8 +65,8 @@ class Mean:
 class Contrast:
     """Difference between the means of a measure at two `levels` of the column `between`, first minus second.
 
-    `of`, `share` and `clusters` are as in `Mean`; with clusters, every cluster has the same weight. Contrasts are
-    tested against 0.
+    `of`, `share`, `clusters` and `margin` are as in `Mean`; with clusters, every cluster has the same weight. Contrasts
+    are tested against 0.
     """
 
     name: str
@@ -74,9 +76,10 @@ class Contrast:
     clusters: str = ""
     share: bool = False
     by: str = ""
+    margin: float | None = None
 
     def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
-        """Return the contrast of the values `mine`, or of their differences from the values `theirs` of another model.
+        """Return the contrast of the values `mine`, or of the differences `mine` − `theirs` between two models.
 
         It is Welch's difference between two means, computed as a mean over two strata.
         """
@@ -121,12 +124,13 @@ def values(items: pl.DataFrame, measure: Measure) -> Array:
 
 
 def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str, *, levels: bool) -> None:
-    """Raise MethodError if the items lack a column that a measure uses.
+    """Raise MethodError if the items lack a column that a measure uses, or if its margin is not above 0.
 
-    With `levels`, it is also raised if a level of a contrast is missing. `where` is the place of the measures, for the
-    message.
+    With `levels`, a missing level of a contrast is also an error. `where` locates the measures in the message.
     """
     for measure in measures:
+        if measure.margin is not None and not measure.margin > 0:
+            raise MethodError(f"the margin of measure '{measure.name}' is not above 0", where=where)
         of = [measure.of] if isinstance(measure.of, str) else [f"score_{role}" for role in measure.of]
         between, sides = (measure.between, measure.levels) if isinstance(measure, Contrast) else ("", ())
         for column in filter(None, (*of, measure.by, measure.clusters, between)):
@@ -143,10 +147,10 @@ def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str
 def estimates(
     measures: Sequence[Measure], items: pl.DataFrame, level: float, noun: str, *, other: pl.DataFrame | None = None
 ) -> list[Estimate]:
-    """Return the estimates of all measures, each over all items and over every level.
+    """Return the estimates of all measures, each over all items and at every level.
 
-    With the same items of an `other` model, the estimates are differences from that model. Holm's correction is made
-    over the levels of each measure.
+    If `other` contains the same items of another model, the estimates are differences from that model. Holm's
+    correction is applied over the levels of each measure.
     """
     keys = list(dict.fromkeys(measure.by for measure in measures if measure.by))
     found: list[Estimate] = []

@@ -9,6 +9,7 @@ import polars as pl
 from penchant.instruments.registry import instrument, placed
 from penchant.instruments.result import Result
 from penchant.report import notebook
+from penchant.report.verdicts import table
 
 
 class Sections:
@@ -18,6 +19,10 @@ class Sections:
         """Return the rows of the summary that answer the instrument's question."""
         signature = result.signature
         return instrument(signature["probe"]).headline.table(result.summary, signature["model"])
+
+    def verdicts(self, result: Result) -> pl.DataFrame:
+        """Return the verdicts on the claims about one model."""
+        return table(instrument(result.signature["probe"]).section.answers([result], None))
 
     def charts(self, result: Result) -> dict[str, Any]:
         """Return the section's charts by name, each an Altair chart."""

@@ -1,6 +1,6 @@
-"""Field types of a probe: arguments accepted in a call, form in a signature, and tables stored as files.
+"""Field types of a probe: arguments accepted in a call, format in a signature, and tables stored as files.
 
-`data: Annotated[Given[str, Data], CITED, Table(…)]` is a `str` for pydantic and for code that reads it, while a type
+`data: Annotated[Given[str, Data], CITED, Table(…)]` is a `str` for pydantic and for code that uses it, while a type
 checker accepts any `Data` in a call. The default of such a field is set with `default_of`.
 """
 
@@ -58,8 +58,8 @@ def default_of(*, default: Any) -> Any:
 class Written:
     """Metadata of a field's type: how the field is written in a signature.
 
-    An example is `Annotated[list[str] | None, Written(none="all")]`. `none` is written for None, and `separator`
-    between the values of a list. With `citation`, the field names files, which a signature cites by name and hash.
+    An example is `Annotated[list[str] | None, Written(none="all")]`. `none` replaces None, and `separator` joins the
+    values of a list. With `citation`, the field names files, which a signature cites by name and hash.
     """
 
     none: str = "none"
@@ -75,9 +75,9 @@ CITED = Written(citation=True)
 class TableField:
     """Metadata of a field that names a table: how a table passed from Python is converted to a file.
 
-    `columns` are the column names of rows without names, in order. `rows` converts the value passed to rows; its other
-    arguments are the `columns` of the call and the name of the table in messages. The table is stored in a file whose
-    name ends in `suffix`, unless `file` returns the path of a file for the value.
+    `columns` are the column names of rows without names, in order. `rows` converts the argument to rows; it also takes
+    the `columns` of the call and the name of the table for messages. The table is stored in a file whose name ends in
+    `suffix`, unless `file` returns the path of a file for the argument.
     """
 
     columns: tuple[str, ...] = ()
@@ -95,7 +95,10 @@ DOCUMENT = TableField(file=_document)
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call, with each table replaced by a file. Raises DataError."""
+    """Return the arguments of a call, with each table replaced by the path of a file.
+
+    Raises DataError if a table is invalid.
+    """
     named = fields.get("columns")
     columns = named if isinstance(named, Mapping) else {}
     return {name: _taken(model, name, value, columns) for name, value in fields.items()}
@@ -125,10 +128,9 @@ def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, 
 
 
 def _instead(value: object) -> str:
-    """Return the hint for a value that is neither a file nor a table."""
     if type(value).__module__.partition(".")[0] != __name__.partition(".")[0]:
         return f"give a file name, or {ROWS}"
-    return "give the file or the table that was read, and columns=… if its columns have other names"
+    return "pass the original file or table, and columns=… if its columns have other names"
 
 
 _PLAIN = Written()
@@ -151,7 +153,7 @@ def names_files(model: type[BaseModel], name: str) -> bool:
 
 
 def without_place(value: Any) -> Any:
-    """Return the value of a field that names files, with absolute paths reduced to file names."""
+    """Return the value of a field that names files, with absolute paths replaced by file names."""
     if isinstance(value, list):
         return [without_place(part) for part in value]
     if isinstance(value, dict):
@@ -163,7 +165,7 @@ def without_place(value: Any) -> Any:
 
 
 def in_json(value: Any) -> Any:
-    """Return the value of a field in JSON types; undecodable bytes in file names are written as their codes."""
+    """Return the value of a field in JSON types; undecodable bytes in file names are escaped."""
     if isinstance(value, list | tuple):
         return [in_json(part) for part in value]
     if isinstance(value, dict):

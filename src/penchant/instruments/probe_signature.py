@@ -42,7 +42,9 @@ class Called(ModelMetaclass):
             if len(given) == 1 and "data" in known and "data" not in fields:
                 fields = {"data": given[0], **fields}
             elif given:
-                raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(ordered))}=…")
+                raise MethodError(
+                    "parameters must be passed by name", where=name, hint=f"write {next(iter(ordered))}=…"
+                )
             for field in fields:
                 if field not in known:
                     raise unknown_name(field, ordered, where=name, what="parameter")
@@ -60,7 +62,7 @@ class Called(ModelMetaclass):
 
 
 def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str, Any]) -> MethodError:
-    """Return the error for an invalid value of a parameter, or for an unknown key in a mapping, with the known keys."""
+    """Return the error for an invalid value of a parameter or an unknown key in a mapping."""
     name, *keys = (str(part) for part in error["loc"] if part != "[key]") if error["loc"] else ("",)
     where = ", ".join(part for part in (probe.__name__, name) if part)
     known = _keys(probe.model_fields[name].annotation) if keys else []
@@ -69,14 +71,14 @@ def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str
         value = given.get(keys[0]) if isinstance(given, Mapping) else None
         hint = f"the keys are {', '.join(known)}" if value in known else one_of(keys[0], known)
         if value in known:
-            hint = f"swap the two, as in {{{value!r}: {keys[0]!r}}}: {hint}"
+            hint = f"swap key and value, as in {{{value!r}: {keys[0]!r}}}: {hint}"
         return MethodError(f"unknown key {shortened(keys[0])}", where=where, hint=hint)
     package = probe.__module__.partition(".")[0]
     return MethodError(in_words(error), where=where, hint=f"help({package}.{probe.__name__}) describes every parameter")
 
 
 def _keys(annotation: Any) -> list[str]:
-    """Return the keys allowed in a mapping of this type; empty if any key is allowed."""
+    """Return the keys allowed in a mapping of this type; empty if all keys are allowed."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return list(annotation.model_fields)
     parts = get_args(annotation)
@@ -118,7 +120,6 @@ def _type(field: FieldInfo) -> str:
 
 
 def _signature(fields: dict[str, FieldInfo]) -> inspect.Signature:
-    """Return the signature of a constructor call with these parameters."""
     parameters = [
         inspect.Parameter(
             name,

@@ -48,7 +48,7 @@ def left_out() -> tuple[str, ...]:
 
 
 def instrument(name: str) -> Instrument:
-    """Return the instrument whose probe is called `name`. Raises MethodError, with the known names, otherwise."""
+    """Return the instrument whose probe is called `name`. Raises MethodError for an unknown name."""
     if name not in instruments():
         raise MethodError(unknown(name), hint=one_of(name, instruments()))
     return instruments()[name]
@@ -86,7 +86,7 @@ def _installed() -> tuple[Mapping[str, Instrument], tuple[str, ...]]:
 
 
 def _place(error: Exception) -> str:
-    """Return the place of an error in another package's code; empty if there is none."""
+    """Return the file and line of an error in another package's code; empty if there is none."""
     ours = (str(_HOME), str(Path(importlib.__file__).parent), "<frozen")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
     return f" — {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
@@ -97,7 +97,7 @@ def _package(point: importlib.metadata.EntryPoint) -> str:
 
 
 def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
-    """Describe why a loaded entry point cannot be used; empty if it can."""
+    """Return the reason why a loaded entry point cannot be used; empty if it can."""
     if not isinstance(loaded, Instrument):
         return f"it is a {type(loaded).__name__}, not an Instrument"
     if not issubclass(loaded.probe, Probe) or getattr(loaded.probe, "name", None) != name:
@@ -112,19 +112,25 @@ def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
 
 
 def template_files(described: Instrument) -> list[Path]:
-    """Return the template files that studies of an instrument start from."""
+    """Return the template files from which studies of an instrument start."""
     names = (described.template,) if isinstance(described.template, str) else described.template
     places = [described.folder / name for name in names]
     return [file for place in places for file in (sorted(place.iterdir()) if place.is_dir() else [place])]
 
 
 def references(described: Instrument) -> Mapping[str, Reference]:
-    """Return the works that an instrument's prose may cite: its own, and those on statistics. Raises DataError."""
+    """Return the works that an instrument's text may cite, including works on statistics.
+
+    Raises DataError if its `references.bib` is invalid.
+    """
     return {**common_references(), **own_references(described)}
 
 
 def own_references(described: Instrument) -> Mapping[str, Reference]:
-    """Return the works in an instrument's `references.bib`; empty if it has no such file. Raises DataError."""
+    """Return the works in an instrument's `references.bib`; empty if it has no such file.
+
+    Raises DataError if the file is invalid.
+    """
     file = described.folder / "references.bib"
     return dict(read_references(file)) if file.is_file() else {}
 
@@ -136,7 +142,7 @@ def bundled_sets(described: Instrument) -> list[str]:
 
 
 def _read_by_both(a: BaseResult, b: BaseResult) -> tuple[BaseResult, BaseResult]:
-    """Return two results, restricted to the items that both models read.
+    """Restrict two results to the items that both contain.
 
     If any item is removed, the summaries are emptied, since their estimates cover other items. Raises StudyError if no
     item is left.
@@ -145,7 +151,7 @@ def _read_by_both(a: BaseResult, b: BaseResult) -> tuple[BaseResult, BaseResult]
     if len(rows) == len(a.items) == len(b.items):
         return a, b
     if not len(rows):
-        raise StudyError("these results cannot be compared: no item was read by both models")
+        raise StudyError("these results cannot be compared: they have no items in common")
     first, second = (
         replace(each, items=each.items.select(pl.all().gather(own)), summary=each.summary.clear())
         for each, own in zip((a, b), rows, strict=True)
@@ -154,10 +160,10 @@ def _read_by_both(a: BaseResult, b: BaseResult) -> tuple[BaseResult, BaseResult]
 
 
 def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
-    """Return two results of the same model, each renamed with the settings in which they differ.
+    """Rename two results of the same model after the settings in which they differ.
 
-    An example is "bert-base-cased (method:pll)". Settings that follow from other settings are left out of the name.
-    Raises StudyError if all settings are the same.
+    An example is "bert-base-cased (method:pll)". Settings determined by other settings are omitted. Raises StudyError
+    if all settings are the same.
     """
     differing = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
     implied = [set(instrument(each.signature["probe"]).probe.implied(each.signature)) for each in (a, b)]
@@ -173,7 +179,7 @@ def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
 
 
 def _with_alike_ids(results: Sequence[AnyOne]) -> list[AnyOne]:
-    """Return results whose ids have one type: text if only some models left out the items whose ids are text."""
+    """Convert integer ids to strings if the ids of another result are strings."""
     if len({each.items["id"].dtype for each in results}) < 2:
         return list(results)
     return [replace(each, items=each.items.with_columns(pl.col("id").cast(pl.String))) for each in results]
@@ -182,11 +188,11 @@ def _with_alike_ids(results: Sequence[AnyOne]) -> list[AnyOne]:
 def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     """Return the differences a − b between two results on the same items, with intervals and tests.
 
-    Each row is an estimate. Items that were left out for one model are left out for both. Two results of the same model
-    are named with the settings in which they differ, such as the method. Each instrument has its own comparison: see
-    the `compare` module in its folder. Four columns show what "no difference" means. `detectable` is the smallest
-    difference that the study could detect with a power of 80 %, at the first step of Holm's correction if there is one;
-    it is infinite if even the largest possible difference is too small. `bound` is the equivalence bound, and
+    Each row is an estimate. Items skipped for one model are left out for both. Two results of the same model are named
+    after the settings in which they differ, such as the method. Each instrument has its own comparison: see the
+    `compare` module in its folder. Four columns show what "no difference" means. `detectable` is the smallest
+    difference that the study could detect with a power of 80 %, at the first step of Holm's correction if it is
+    applied; it is infinite if even the largest possible difference is too small. `bound` is the equivalence bound, and
     `low_bound` and `high_bound` are the limits of the interval that decides two one-sided tests; all three are NaN
     unless the study sets a bound. Raises StudyError if the results cannot be compared, naming the signature keys that
     differ.
@@ -194,7 +200,7 @@ def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
         message = f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}"
-        raise StudyError(message, hint="give two results of one instrument")
+        raise StudyError(message, hint="pass two results of the same instrument")
     a, b = _with_alike_ids([a, b])
     if a.signature["model"] == b.signature["model"] and a.signature != b.signature:
         a, b = told_apart(a, b)
@@ -246,8 +252,9 @@ def _narrower(result: BaseResult) -> BaseResult:
 def curve(family: str, checkpoints: Sequence[tuple[int, BaseResult]]) -> pl.DataFrame:
     """Return the estimates over the steps of one training run, one row per estimate.
 
-    `checkpoints` are pairs of a step and a result. The table is empty if there are fewer than three checkpoints or the
-    instrument has no curves. Raises StudyError if the checkpoints cannot be compared.
+    `checkpoints` are pairs of a step and a result, `family` is the name of the run. The table is empty if there are
+    fewer than three checkpoints or the instrument has no curves. Raises StudyError if the checkpoints cannot be
+    compared.
     """
     draw = instrument(checkpoints[0][1].signature["probe"]).curve if len(checkpoints) >= FEWEST else None
     return pl.DataFrame() if draw is None else draw(family, checkpoints)
@@ -260,8 +267,8 @@ def placed(
 ) -> Iterator[StudySection]:
     """Yield the sections of a study's report, in order.
 
-    `results` are by probe directory and model, `comparisons` and `curves` by probe directory. An overview precedes the
-    first of its instruments if there are results of several of them.
+    `results` are keyed by probe directory and model, `comparisons` and `curves` by probe directory. If several
+    instruments share an overview, it precedes the first of them.
     """
     by_place: dict[str, list[BaseResult]] = {}
     for (place, _), result in results.items():
@@ -296,9 +303,9 @@ def placed(
 
 
 def fault(error: Exception) -> str:
-    """Return one line that describes an error in another package's instrument, or in penchant's code called by it.
+    """Describe in one line an error in another package's instrument, or in penchant's code called by it.
 
-    It names the instrument, the error, and the function, file and line; it is empty for any other error.
+    The line names the instrument, the error, and the function, file and line; it is empty for any other error.
     """
     found = [(name, frame, line) for frame, line in traceback.walk_tb(error.__traceback__) for name in _owners(frame)]
     if not found:
@@ -313,7 +320,7 @@ def fault(error: Exception) -> str:
 
 
 def _owners(frame: FrameType) -> Iterator[str]:
-    """Yield the names of other packages' instruments to whose code or probe a frame belongs."""
+    """Yield the names of other packages' instruments whose code or probe a stack frame belongs to."""
     for name, described in instruments().items():
         home, own = described.folder, frame.f_locals.get("self")
         if not home.is_relative_to(_HOME) and (

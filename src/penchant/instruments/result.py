@@ -20,6 +20,9 @@ class Presentation(Protocol):
     def headline(self, result: Result) -> pl.DataFrame:
         """Return the rows of the summary that answer the instrument's question."""
 
+    def verdicts(self, result: Result) -> pl.DataFrame:
+        """Return the verdicts on the instrument's claims."""
+
     def charts(self, result: Result) -> dict[str, Any]:
         """Return the charts of the result's section by name."""
 
@@ -32,8 +35,7 @@ class Result(records.BaseResult):
     """The result of a probe for one model.
 
     `items` has one row per stimulus, with its scores; `summary` has one row per estimate, each with its signature;
-    `cautions` are what a reader must know before using a number; `settings` are the parameters of the probe in JSON
-    types.
+    `cautions` are warnings to read before using a number; `settings` are the parameters of the probe in JSON types.
     """
 
     _presentation: ClassVar[Callable[[], Presentation]]
@@ -63,6 +65,11 @@ class Result(records.BaseResult):
     def headline(self) -> pl.DataFrame:
         """The estimates that answer the instrument's question: model, levels, measure, value, low, high and n."""
         return Result._presentation().headline(self)
+
+    @property
+    def verdicts(self) -> pl.DataFrame:
+        """The verdicts on the claims about this model, each with its estimate and a sentence."""
+        return Result._presentation().verdicts(self)
 
     def charts(self) -> dict[str, Any]:
         """Return the charts of the report by name, each an Altair chart (`.save("x.svg")`).

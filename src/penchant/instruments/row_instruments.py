@@ -16,10 +16,10 @@ from penchant.instruments.descriptor import Instrument
 from penchant.instruments.measures import ALL, Contrast, Measure, estimates, plural, values
 from penchant.instruments.row_probes import RowProbe
 from penchant.records import BaseResult, Estimate
-from penchant.report.finding import Shown
 from penchant.report.sections import Section
+from penchant.report.significance import Shown
+from penchant.views.claims import Claim
 from penchant.views.figures import Forest
-from penchant.views.finding import Across, ClearDifferences, FindingSpec, Levels
 from penchant.views.headline import Headline
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
 from penchant.views.rows import At, but
@@ -52,15 +52,17 @@ def _headline(measure: Measure) -> Headline:
     return Headline(At(measure=measure.name), At(measure=difference(measure.name)))
 
 
-TEXTS = ("title", "question", "columns", "tables", "figures", "items", "prose", "methods", "notes", "meanings")
+MARGINS = {True: (0.05, 0.02), False: (0.1, 0.1)}
+"""Default margins of a measure and of its differences between models, for shares (True) and for other measures."""
+PARTS = ("tables", "figures", "claims")
+TEXTS = ("title", "question", "columns", "items", "prose", "methods", "notes", "meanings", *PARTS)
 """Keys allowed at the top level of a `text.yaml`."""
 
 
 def require_keys(file: Path, usual: Mapping[str, Any]) -> None:
-    """Raise DataError if a `text.yaml` has an unknown key; `usual` has the allowed keys of tables and figures."""
+    """Raise DataError if a `text.yaml` has an unknown key; `usual` has the allowed keys of its parts."""
     found = document(file) if file.is_file() else {}
-    prose = ("methods", "limits", "finding")
-    known = {"": TEXTS, "prose": prose, "tables": usual["tables"], "figures": usual["figures"]}
+    known = {"": TEXTS, "prose": ("methods", "limits"), **{part: usual[part] for part in PARTS}}
     for part, keys in known.items():
         for key in (found.get(part) or {}) if part else found:
             if key not in keys:
@@ -70,12 +72,15 @@ def require_keys(file: Path, usual: Mapping[str, Any]) -> None:
 
 def _section(probe: type[RowProbe[Any]]) -> Section:
     measures = probe.measures
+    null = "50%" if _shown(measures[0], "").unit == "%" else "0"
+    facts = {"measure": measures[0].name, "by": measures[0].by, "null": null}
     views = Views(
         tables=tuple(_table(measure) for measure in measures),
         compared=tuple(_compared(measure) for measure in measures),
         figures=tuple(_figure(measure) for measure in measures),
         items=_items(probe),
-        finding=tuple(spec for measure in measures[:1] for spec in _finding(measure, probe.noun)),
+        claims=claims_of(measures[0], probe.noun),
+        facts=lambda results: facts,
     )
     file, usual = probe.folder() / "text.yaml", _usual(probe)
     require_keys(file, usual)
@@ -87,7 +92,7 @@ def _slug(measure: Measure) -> str:
 
 
 def _shown(measure: Measure, noun: str, *, gap: bool = False) -> Shown:
-    """Return the number format of a measure, or with `gap` of its differences: shares in percent, gaps in points."""
+    """Return the number format of a measure or, with `gap`, of its differences."""
     if not measure.share:
         return Shown("+.3f", noun)
     if gap or isinstance(measure, Contrast):
@@ -115,15 +120,19 @@ def _figure(measure: Measure) -> Forest:
     return Forest(_slug(measure), At(measure=measure.name), measure.by or "measure", picks=measure.by)
 
 
-def _finding(measure: Measure, noun: str) -> Iterator[FindingSpec]:
+def claims_of(measure: Measure, noun: str) -> tuple[Claim, ...]:
+    """Return the claims about a measure: over all items, at each level, and between models."""
     whole: dict[str, Any] = {measure.by: ALL} if measure.by else {}
     shown, gap = _shown(measure, noun), _shown(measure, noun, gap=True)
-    apart = "50%" if shown.unit == "%" else "0"
-    yield Levels(_slug(measure), At(measure=measure.name, **whole), shown, apart)
-    yield ClearDifferences(f"{_slug(measure)}-differences", At(measure=difference(measure.name), **whole), gap)
+    margin, between = (measure.margin,) * 2 if measure.margin else MARGINS[measure.share]
+    claims = [
+        Claim("overall", At(measure=measure.name, **whole), shown, margin),
+        Claim("more", At(measure=difference(measure.name), **whole), gap, between, compared=True),
+    ]
     if measure.by:
         at = At(measure=measure.name, **{measure.by: but(ALL)})
-        yield Across(f"{_slug(measure)}-levels", at, shown, measure.by, apart)
+        claims.insert(1, Claim("levels", at, shown, margin, place=measure.by, alone=True))
+    return tuple(claims)
 
 
 def _items(probe: type[RowProbe[Any]]) -> Items:
@@ -147,7 +156,6 @@ def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
     """Return the default text for every entry that an author may omit from `text.yaml`."""
     tables: dict[str, Any] = {}
     figures: dict[str, Any] = {}
-    finding: dict[str, Any] = {}
     for measure in probe.measures:
         name, title, slug = measure.name, measure.name[:1].upper() + measure.name[1:], _slug(measure)
         by = f" by {measure.by}" if measure.by else ""
@@ -159,10 +167,8 @@ def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
         heads = {**heads, "value": "points" if unit else "value"}
         tables[f"{slug}-differences"] = {"title": f"Differences between models: {name}", "columns": heads}
         figures[slug] = {"title": f"{title}{by}", "axis": name, "text": f"{title}{by}, with intervals."}
-        finding[slug] = f"{title}: {{{{ each }}}}"
-        finding[f"{slug}-differences"] = {"higher": "is higher than", "what": name}
-        finding[f"{slug}-levels"] = {"what": f"{title} of {{{{ model }}}}", "noun": f"levels of {measure.by}"}
     heads = {_slug(each): each.name for each in probe.measures}
     items = {"noun": probe.noun, "columns": heads, "unit": "log-probability of each token, natural logarithm"}
+    claims = document(Path(__file__).with_name("row_claims.yaml"))
     fields = {name: each.description for name, each in probe.row.model_fields.items() if each.description}
-    return {"tables": tables, "figures": figures, "items": items, "prose": {"finding": finding}, "meanings": fields}
+    return {"tables": tables, "figures": figures, "items": items, "claims": claims, "meanings": fields}

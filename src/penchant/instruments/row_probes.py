@@ -47,7 +47,7 @@ class Row(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
     id: Text = ""
-    """A name for the row, unique in the table. Default: its line number."""
+    """A name for the row, unique in the table. Default: the line number."""
 
 
 R = TypeVar("R", bound=Row)
@@ -57,7 +57,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     """Base class for probes that run on the rows of a table.
 
     A subclass defines `row`, `sentences` and `measures`; the measures may use columns that `added` adds to the items.
-    Further fields of the subclass are parameters and appear in the signature.
+    Other fields of the subclass are parameters and appear in the signature.
     """
 
     row: ClassVar[Any]
@@ -71,18 +71,18 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     data: Annotated[Given[str, Data], CITED, TableField()] = Field(kw_only=False)
     """A table with one row per item; `penchant schema` lists its columns."""
     columns: Given[dict[str, str], Columns] = default_of(default={})
-    """The columns that have other names in the table, as field: column."""
+    """Columns whose names differ from the field names, as field: column."""
     method: str | None = None
     """The scoring method; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at rows with something unknown to the tokenizer (default), or `skip` and count them."""
+    """Rows with text unknown to the tokenizer: `stop` the study (default), or `skip` and count them."""
 
     @abstractmethod
     def sentences(self, row: R) -> Mapping[str, str]:
         """Return the sentences that a model scores for a row, by name; the names are the same for all rows."""
 
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Return the items with further columns for the measures; by default the items themselves.
+        """Return the items with additional columns for the measures; by default the items themselves.
 
         For each sentence NAME, the items have the columns NAME, score_NAME and tokens_NAME, besides the columns of the
         row.
@@ -90,7 +90,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return items
 
     def read(self, path: Path) -> list[tuple[str, R]]:
-        """Return the rows, each with its place. Raises DataError naming file, line and field."""
+        """Read the rows, each with its file and line. Raises DataError naming file, line and field."""
         rows = read_models(path, self.row, columns=self.columns, naming="columns: {FIELD: …}")
         if not rows:
             raise DataError("contains no rows", file=path)
@@ -99,7 +99,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return [(place(path, line), row) for line, row in named]
 
     def items(self, read: list[tuple[str, R]]) -> Sequence[tuple[str, R]]:
-        """Return the rows, each with its place."""
+        """Return the rows, each with its file and line."""
         return read
 
     def texts_of(self, item: tuple[str, R]) -> Sequence[str]:
@@ -111,7 +111,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return item[0]
 
     def group(self, item: tuple[str, R]) -> str:
-        """Return the level of a row in the first measure that has levels; empty if there is none."""
+        """Return the level of a row in the first measure that has levels; empty if no measure has levels."""
         levels = [measure.by for measure in self.measures if measure.by]
         return str(getattr(item[1], levels[0], "")) if levels else ""
 
@@ -127,7 +127,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
             )
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its scoring method set. Raises MethodError if the method does not fit the model."""
+        """Return the probe with its scoring method set. Raises MethodError if the model does not support the method."""
         return self.model_copy(update={"method": method_for(self.method, language_model(model)).name})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:

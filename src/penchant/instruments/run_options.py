@@ -36,10 +36,10 @@ class Run:
     `cache` is a file of stored answers, `batch_tokens` the batch size in tokens, `progress` a callback that receives
     (number of items finished since the last call, number of items), `base` the directories in which relative data paths
     are looked up. `warn` is called with warnings for the user, `say` with the current step; `bars` returns the progress
-    callback for a labelled piece of work. `backend` runs the batches (default: in this process); `place` is the cluster
-    on which a study runs. `counts` receives the resources used by the run. `resume` continues a study from the contents
-    of its directory; `rerun` also repeats measurements whose parameters have changed. `rehash` hashes model files even
-    if their hashes are cached. `models` are models already loaded, by their names in the study.
+    callback for a labelled task. `backend` runs the batches (default: in this process); `place` is the cluster on which
+    a study runs. `counts` receives the resources used by the run. `resume` continues a study from the contents of its
+    directory; `rerun` also repeats measurements whose parameters have changed. `rehash` hashes model files even if
+    their hashes are cached. `models` are models already loaded, by their names in the study.
     """
 
     cache: Path | None = None

@@ -28,7 +28,7 @@ class Settings(BaseModel, metaclass=Called):
     name: ClassVar[str]
     """The name of the probe in a study."""
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """Parameters that follow the conventions of another tool, by the name of the tool."""
+    """Parameters that reproduce the conventions of another tool, by the name of the tool."""
     limited: ClassVar[str] = ""
     """Plural noun for the items that `limit` counts, such as "pairs"; empty for an instrument without pilots."""
 
@@ -38,18 +38,18 @@ class Settings(BaseModel, metaclass=Called):
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """Confidence level of the intervals."""
     resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
-    """Bootstrap resamples, and draws of randomisation tests."""
+    """Number of bootstrap resamples, and of random draws in randomisation tests."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """Seed of every random step."""
     equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
     """The largest difference between two models that you consider negligible, chosen before seeing any result.
 
-    Models whose difference is shown to be smaller count as equal (two one-sided tests). It is a proportion of pairs for
-    accuracies (0.05 is 5 points), a value on their own scale for β, δ and effect sizes, and points of the scale from 1
-    to 5 for ratings.
+    Models are equivalent if their difference is shown to be smaller (two one-sided tests). It is a proportion of pairs
+    for accuracies (0.05 is 5 points), a value on their own scale for β, δ and effect sizes, and points of the scale
+    from 1 to 5 for ratings.
     """
     limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """A pilot: at most this many items, drawn with the seed and spread evenly over their groups. Default: all."""
+    """A pilot: at most this many items, sampled with the seed and spread evenly over their groups. Default: all."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
@@ -80,7 +80,7 @@ class Settings(BaseModel, metaclass=Called):
         def __setattr__(self, name: str, value: Any) -> None:
             if not name.startswith("_"):
                 message = "the parameters of a probe cannot be changed"
-                raise MethodError(message, where=f"{type(self).__name__}, {name}", hint="make another probe")
+                raise MethodError(message, where=f"{type(self).__name__}, {name}", hint="create a new probe")
             super().__setattr__(name, value)
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class Settings(BaseModel, metaclass=Called):
     def saved(self) -> dict[str, Any]:
         """Return the settings in JSON types, as stored in a result.
 
-        File names are stored as given; absolute paths lose their folders.
+        File names are stored as passed; absolute paths are reduced to file names.
         """
         return {
             name: in_json(without_place(value) if names_files(type(self), name) else value)
@@ -121,5 +121,5 @@ explain(Settings, ())
 
 
 def _shorten(schema: dict[str, Any]) -> None:
-    """Remove the parameters from a schema's description, since the schema describes each parameter separately."""
+    """Remove the list of parameters from a schema's description."""
     schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]

@@ -1,7 +1,7 @@
 """Defects in the writing of paired sentences that are unrelated to the contrast of the pair.
 
-They are acceptability marks, missing final punctuation, wrongly decoded letters, irregular white space, quotation marks
-and capitals, all of which affect the scores of a model.
+They are acceptability marks, missing final punctuation, wrongly decoded letters, irregular white space, inconsistent
+quotation marks and inconsistent capitals, all of which affect the scores of a model.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from penchant.tables.missing_values import missing_word
 from penchant.wording.phrases import Note
 
 NAMED = 3
-"""Maximum number of places that a caution lists for each side."""
+"""Maximum number of lines that a caution lists for each sentence of the pairs."""
 
 
 class LocatedSentence(NamedTuple):
-    """One sentence of a pair, its file, and its line in the file, in words ("line 3")."""
+    """One sentence of a pair, its file, and its line in the file as text ("line 3")."""
 
     text: str
     file: str
@@ -43,7 +43,7 @@ Sides = tuple[bool, bool]
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of defect, with the code of its note; `contrast` is true if it may be the intended contrast of a group."""
+    """A kind of defect and the code of its note; `contrast` is true if it may be the intended contrast of a group."""
 
     code: str
     sides: Callable[[str, str], Sides]
@@ -53,8 +53,9 @@ class _Kind:
 def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
     """Yield a note for each kind of defect found in the pairs.
 
-    The note gives, for each side (named in `names`), the number of affected sentences and the first of their lines. If
-    the defect may be a contrast, the note also lists the groups of two or more pairs that all have it.
+    For each of the two sentences, called by `names`, the note gives the number of affected sentences and the lines of
+    the first ones. If the defect may be intentional, the note also lists the groups of two or more pairs that all have
+    it.
     """
     sizes = Counter(pair.group for pair in pairs)
     for kind in _KINDS:
@@ -68,7 +69,6 @@ def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
 
 
 def _places(sentences: Sequence[LocatedSentence]) -> str:
-    """Format the places of the first sentences, by file and line, and the number of further sentences."""
     parts: list[str] = []
     for number, sentence in enumerate(sentences):
         same = number > 0 and sentence.file == sentences[number - 1].file
@@ -167,7 +167,6 @@ def _stray(text: str) -> bool:
 
 
 def _broken(first: str, second: str) -> Sides:
-    """Flag the sentences that span several lines."""
     return _over_lines(first), _over_lines(second)
 
 
@@ -235,6 +234,6 @@ _ERROR = re.compile(r"#(?:N/A|NV|N/D|[^\W\d_¡¿ ]?[¡¿]?[\w/]{1,20}[!?])")
 
 
 def error_value(text: str) -> bool:
-    """Return whether a cell contains only a spreadsheet error, such as #NAME? or #REF!, in any language."""
+    """Return whether a table cell contains only a spreadsheet error, such as #NAME? or #REF!, in any language."""
     shown = text.strip()
     return shown == shown.upper() and _ERROR.fullmatch(shown) is not None

@@ -1,4 +1,4 @@
-"""Items with text unknown to a model's tokenizer, which stop a study or are left out and counted."""
+"""Items with text unknown to a model's tokenizer: they stop a study, or are skipped and counted."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _CHUNK = 1_024
 
 
 def require_known(on_unknown: str) -> OnUnknown:
-    """Return `on_unknown` if it is a known treatment of unknown items. Raises MethodError otherwise."""
+    """Return `on_unknown` if it is a valid option. Raises MethodError otherwise."""
     if on_unknown not in get_args(OnUnknown):
         raise MethodError(f"unknown on_unknown '{on_unknown}'", hint=one_of(on_unknown, get_args(OnUnknown)))
     return cast(OnUnknown, on_unknown)
 
 
 def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
-    """Yield the first part of each text that is unknown to the tokenizer, or "" if there is none.
+    """Yield the first substring of each text that is unknown to the tokenizer, or "" if there is none.
 
-    The unknown token itself counts as known if it is written in the text.
+    The tokenizer's unknown token is not reported if it is written in the text.
     """
     stream = iter(texts)
     while part := list(islice(stream, _CHUNK)):
@@ -38,7 +38,7 @@ def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
 
 
 def unknown_part(tokenizer: Tokenizer, text: str, encoding: Encoding) -> str:
-    """Return the first part of an encoded text that is unknown to the tokenizer, or "" if there is none."""
+    """Return the first substring of an encoded text that is unknown to the tokenizer, or "" if there is none."""
     if tokenizer.unknown_id not in encoding.ids:
         return ""
     written = str(tokenizer.hf.unk_token)
@@ -53,7 +53,7 @@ def _tokens(encoding: Encoding) -> Iterable[tuple[int, tuple[int, int]]]:
 def known_texts(
     model: LanguageModel, texts: Sequence[tuple[str, str]], on_unknown: OnUnknown
 ) -> Sequence[tuple[str, str]]:
-    """Return the (text, place) pairs that a model is to read; with `skip`, only texts known to its tokenizer."""
+    """Return the (text, location) pairs to give to a model; with `skip`, only texts known to its tokenizer."""
     if on_unknown == "stop":
         return texts
     parts = unknown_parts(model, (text for text, _ in texts))
@@ -70,8 +70,8 @@ def known_items(
 ) -> tuple[list[T], tuple[Note | str, ...]]:
     """Return the items whose texts are all known to the tokenizer, and notes on skipped and respelt items.
 
-    `noun` is the plural noun for the items. Raises DataError if no item is left, or with `stop` if any item is unknown;
-    the message lists up to 20 unknown items and the number of others.
+    `noun` is the plural noun for the items. Raises DataError if every item is unknown, or with `stop` if any item is
+    unknown; the message lists up to 20 unknown items and the number of others.
     """
     parts = unknown_parts(model, (text for item in items for text in texts(item)))
     first = [next((part for part in list(islice(parts, len(texts(item)))) if part), "") for item in items]
@@ -94,7 +94,7 @@ def known_items(
 
 
 def respelt_in(model: LanguageModel) -> Mapping[str, str]:
-    """Return the texts that a model read in another spelling, each with that spelling."""
+    """Return the texts that a model's tokenizer encoded in an equivalent spelling, mapped to that spelling."""
     tokenizer = model.tokenizer
     return tokenizer.respelt if isinstance(tokenizer, EquivalentTokenizer) else {}
 
@@ -106,9 +106,9 @@ def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Ite
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
-    """Format the places of unknown parts, grouped by part if more than a few items have the same unknown part.
+    """List the locations of unknown substrings, grouped by substring if it occurs in more than a few items.
 
-    If there are very many, only the first place of each such group is given.
+    If there are very many, each group gives only its first location.
     """
     by_part: dict[str, list[str]] = {}
     for where, part in lost:
@@ -135,5 +135,5 @@ def _refusal(where: str, part: str) -> DataError:
 
 
 def signed_unknown(on_unknown: OnUnknown) -> dict[str, object]:
-    """Return the signature field for the treatment of unknown items; empty if none can be left out."""
+    """Return the signature field for the treatment of unknown items; empty if they stop the study."""
     return {} if on_unknown == "stop" else {"on_unknown": on_unknown}

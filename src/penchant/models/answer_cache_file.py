@@ -52,9 +52,9 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def patiently(path: Path, act: Callable[[], T]) -> T:
-    """Return `act()`, called again while the file is locked: for two minutes, with a warning after five seconds.
+    """Call `act` and return its result, retrying for two minutes while the file is locked.
 
-    Raises sqlite3.Error.
+    Warns after five seconds. Raises sqlite3.Error.
     """
     for turn in range(_TURNS - 1):
         try:
@@ -63,15 +63,15 @@ def patiently(path: Path, act: Callable[[], T]) -> T:
             if _code(error) != sqlite3.SQLITE_BUSY:
                 raise
             if not turn:
-                warnings.warn(f"{path}: waiting for another process that has locked it", CacheWarning, stacklevel=3)
+                warnings.warn(f"{path}: waiting for another process to unlock the file", CacheWarning, stacklevel=3)
     return act()
 
 
 def unusable(path: Path, reason: object) -> CacheError:
-    """Return the CacheError for a file that cannot be used for the given reason, with a hint."""
+    """Return the CacheError for a cache file that cannot be used, with the reason and a hint."""
     code = _code(reason) if isinstance(reason, sqlite3.Error) else -1
     mend = _ELSEWHERE if isinstance(reason, OSError) else _MENDS.get(code, f"delete the file, or {_ELSEWHERE}")
-    return CacheError(f"cannot be used as a cache of answers ({reason})", where=str(path), hint=mend)
+    return CacheError(f"cannot be used as an answer cache ({reason})", where=str(path), hint=mend)
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -93,7 +93,7 @@ def foreign(path: Path) -> str | sqlite3.Error:
     if not start:
         return ""
     if start != b"SQLite format 3\0":
-        return "it is a file of another kind"
+        return "it is not an SQLite file"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as db:
             kinds = patiently(

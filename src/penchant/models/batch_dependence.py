@@ -1,4 +1,4 @@
-"""Tests of whether a model's answers depend on the rest of the batch, on padding or on later tokens."""
+"""Tests of whether a model's outputs depend on the rest of the batch, on padding or on later tokens."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from penchant.models.torch_network import Network
 
 _SHORTER = (8, 5)
-"""Number of tokens in the shorter rows of a trial."""
+"""Numbers of tokens in the shorter sample rows."""
 
 
 class Trial:
-    """Comparison of a network's answers to sample rows run alone and run in a batch.
+    """Comparison of a network's outputs for sample rows run alone and run in a batch.
 
-    The answers are all hidden states and, if the network `scores`, the logits. The comparison is needed because some
-    encoders mix neighbouring positions regardless of the attention mask (MobileBERT, ConvBERT, FNet, YOSO), and some
-    classes that are loaded as causal read later tokens (XLNet, a BERT without `is_decoder`), which their
-    configurations do not show.
+    The outputs are all hidden states and, if the network `scores`, the logits. Some encoders mix neighbouring positions
+    regardless of the attention mask (MobileBERT, ConvBERT, FNet, YOSO), and some classes that are loaded as causal
+    attend to later tokens (XLNet, a BERT without `is_decoder`), which their configurations do not show.
     """
 
     def __init__(self, network: Network, scores: bool) -> None:
@@ -46,7 +45,7 @@ class Trial:
         return int(self._alone[0][0].shape[-1]) if self.scores else 0
 
     def batching(self) -> Batching:
-        """Return which rows may share a batch with a row without changing its answer."""
+        """Determine which rows may share a batch without changing each other's outputs."""
         if not self._agree(self._run(self.tokens[:1], self.lengths[:1]), [0]):
             return "unstable"
         if self._agree(self._run(self.tokens, self.lengths), [0, 1, 2]):
@@ -64,12 +63,12 @@ class Trial:
 
     @cached_property
     def _alone(self) -> list[list[Tensor]]:
-        """The answers to each row run alone: its logits (of width 0 without a head), then the states of each layer."""
+        """The outputs for each row run alone: logits (of width 0 without a head), then the states of each layer."""
         rows = zip(self.tokens, self.lengths, strict=True)
         return [self._run(row[None, :length], np.array([length])) for row, length in rows]
 
     def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
-        """Return whether the given rows of a batch's answers equal the answers to the same rows run alone.
+        """Return whether the outputs for some rows of a batch equal the outputs for the same rows run alone.
 
         Layers that pool positions return fewer positions than the input has.
         """
@@ -81,10 +80,9 @@ class Trial:
         return True
 
     def _same(self, ours: Tensor, own: Tensor) -> bool:
-        """Return whether two arrays of answers (positions, d) are equal up to rounding at each position.
+        """Return whether two arrays of outputs (positions, d) are equal up to rounding at each position.
 
-        In 16-bit formats, where the error of a single position may be large, the answers are compared over all
-        positions together.
+        In 16-bit formats, where the error of a single position may be large, all positions are compared together.
         """
         if not own.numel():
             return True
@@ -103,10 +101,6 @@ class Trial:
 
 
 def _finite(answers: Tensor) -> Tensor:
-    """Return answers in float32 with NaN and infinity replaced by 0.
-
-    A damaged embedding is reported when a text that uses it is scored.
-    """
     return torch.nan_to_num(answers.float(), 0.0, 0.0, 0.0)
 
 
@@ -119,10 +113,6 @@ def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
 
 
 def equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:
-    """Return whether a and b are equal up to rounding, by the root mean square of a − b relative to the SD of b.
-
-    A wrong mask or head changes logits by a large fraction of their SD; rounding in bfloat16 changes them by about 1 %
-    of it.
-    """
+    """Return whether a and b are equal up to rounding, by the root mean square of a − b relative to the SD of b."""
     tolerance = max(1e-4, 8 * torch.finfo(dtype).eps)
     return bool((a - b).square().mean().sqrt() <= tolerance * b.std())

@@ -77,7 +77,7 @@ def first_token(tokenizer: Any) -> int | None:
 
 @contextlib.contextmanager
 def told(source: ModelSource) -> Iterator[None]:
-    """Convert any error caused by a checkpoint's settings, such as a negative size, to a ModelError."""
+    """Return a context that converts errors caused by a checkpoint's settings to ModelError."""
     try:
         yield
     except (PenchantError, MemoryError):
@@ -111,7 +111,7 @@ _OLD_SPLIT = (
     "use the checkpoint's current tokenizer.json"
 )
 _CONCERNING = re.compile(r"weight|token|attention|attend|mask|decoder|causal|embedding|position|vocab|regex|head", re.I)
-"""Words that mark a warning as possibly affecting results."""
+"""Words in warnings that may affect results."""
 
 
 _LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")

@@ -64,7 +64,7 @@ class Placing:
 
     @contextmanager
     def tried(self, where: str) -> Iterator[None]:
-        """Return a context for a model's first run, in which the failure of a spread model raises ModelError."""
+        """Return a context that converts errors of a spread model's first forward pass to ModelError."""
         try:
             yield
         except (RuntimeError, NotImplementedError) as error:
@@ -92,7 +92,8 @@ def spread(
 ) -> dict[str, int | str]:
     """Return the device of every part of a model, balanced over GPUs with `free` bytes, and the CPU if `with_cpu`.
 
-    No weights are read. `given` are the arguments of `from_pretrained`. Raises ModelError if the model is too large.
+    No weights are read. `given` are the other arguments of `from_pretrained`. Raises ModelError if the model is too
+    large.
     """
     import torch
     from accelerate import infer_auto_device_map
@@ -115,7 +116,7 @@ def spread(
 
 
 def first_device(model: Any) -> torch.device:
-    """Return the device that a model expects its inputs on: the execution device of its input embeddings."""
+    """Return the device on which a model expects its inputs: the execution device of its input embeddings."""
     import torch
 
     embeddings = model.get_input_embeddings()
@@ -146,9 +147,9 @@ def _usable(name: str, dtype: str) -> Any:
 
 def _too_large(size: int, free: int, dtype: str, *, with_cpu: bool, cards: int = 0) -> ModelError:
     there = f"the {counted(cards, 'GPUs')}" if cards else "the GPUs"
-    where = f"{there} and the memory of this machine" if with_cpu else there
+    where = f"{there} and main memory" if with_cpu else there
     return ModelError(
-        f"needs {size / 1e9:.3g} GB for its weights in {dtype}, but {where} have room for {free / 1e9:.3g} GB",
+        f"the weights need {size / 1e9:.3g} GB in {dtype}, but {where} can hold only {free / 1e9:.3g} GB",
         hint="use bfloat16, more GPUs or a smaller model" + ("" if with_cpu else ", or auto+cpu, which is slow"),
     )
 

@@ -15,10 +15,10 @@ _WORDS = re.compile(r"(\s+)")
 
 
 class EquivalentTokenizer(Tokenizer):
-    """A tokenizer that reads each text in the canonically equivalent spelling best covered by its vocabulary.
+    """A tokenizer that encodes each text in the canonically equivalent spelling best covered by its vocabulary.
 
-    In a tie, the spelling as written is used. Spans refer to the text as written; `respelt` maps texts to the spellings
-    read in their place.
+    In a tie, the original spelling is used. Spans refer to the original text; `respelt` maps texts to the spellings
+    used instead.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -46,7 +46,6 @@ class EquivalentTokenizer(Tokenizer):
         return replace(best, spans=tuple(place.span(*span) for span in best.spans))
 
     def _least_lost(self, spelled: Sequence[str]) -> tuple[str, Encoding]:
-        """Return the spelling with the smallest loss and its encoding; in a tie, the first."""
         return min(zip(spelled, super().encode(spelled), strict=True), key=lambda pair: self._lost(*pair))
 
     def _lost(self, text: str, encoding: Encoding) -> int:
@@ -65,7 +64,7 @@ def with_equivalents(model: LanguageModel) -> LanguageModel:
 
 
 def respelt_words(model: LanguageModel, words: Sequence[str]) -> list[str]:
-    """Return the words that a model reads in a spelling other than the one given."""
+    """Return the words that the model's tokenizer encodes in another spelling."""
     tokenizer = model.tokenizer
     if not isinstance(tokenizer, EquivalentTokenizer):
         return []

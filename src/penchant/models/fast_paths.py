@@ -1,4 +1,4 @@
-"""The switch for shortcuts, which compute the same results with less work."""
+"""Switch for shortcuts, which compute the same results with less work."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 PLAIN = "PENCHANT_PLAIN"
 """Environment variable that disables all shortcuts and the answer cache, for comparison.
 
-The shortcuts are: applying the head to gathered states, computing the last layer at read positions only, prefix trees,
-and packed weights.
+The shortcuts are: applying the head to gathered states, computing the last layer at requested positions only, prefix
+trees, and packed weights.
 """
 
 

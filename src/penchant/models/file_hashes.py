@@ -21,10 +21,10 @@ _TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
 
 
 class Digests:
-    """SHA-256 hashes of files, stored in the SQLite file `path` (None: not stored).
+    """SHA-256 hashes of files, stored in the SQLite file `path`, or not stored if it is None.
 
-    A stored hash is valid while the file's size, times and inode are unchanged. If `forced`, every file is read and its
-    stored hash is updated. If `optional`, a store that cannot be used is ignored.
+    A stored hash is valid while the file's size, times and inode are unchanged. `forced` hashes every file again and
+    updates its stored hash. `optional` ignores a store that cannot be used.
     """
 
     def __init__(self, path: Path | None, *, forced: bool = False, optional: bool = False) -> None:
@@ -66,24 +66,24 @@ class Digests:
         return str(row[1])
 
     def proved(self, fingerprint: str, stamp: str) -> str | None:
-        """Return the stored proofs of a model, as text, or None.
+        """Return the stored properties of a model (see `Proofs`) as JSON, or None.
 
-        `stamp` is the result of `penchant.models.proofs.circumstances`, on which the proofs depend.
+        `stamp` is the result of `penchant.models.proofs.circumstances`.
         """
         if self.path is None or self.forced or foreign(self.path):
             return None
         return self._known(f"proofs of {fingerprint}", stamp)
 
     def remember_proofs(self, fingerprint: str, stamp: str, proofs: str) -> None:
-        """Store the proofs of a model. Raises CacheError if they cannot be written."""
+        """Store the properties of a model. Raises CacheError if they cannot be written."""
         self._remember(f"proofs of {fingerprint}", stamp, proofs)
 
     def stated(self, file: str) -> str:
-        """Return the stored hash that the hub gave for a file of a commit; "" if none is stored."""
+        """Return the stored hash that the hub reported for a file of a commit; "" if none is stored."""
         return self._known(f"stated of {file}", "") or ""
 
     def remember_stated(self, file: str, digest: str) -> None:
-        """Store the hash that the hub gave for a file. Raises CacheError if it cannot be written."""
+        """Store the hash that the hub reported for a file. Raises CacheError if it cannot be written."""
         self._remember(f"stated of {file}", "", digest)
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:
@@ -106,10 +106,9 @@ class Digests:
 
 @dataclass(slots=True)
 class WatchedFiles:
-    """A model's files, with the `stamp` of each before it was read.
+    """A model's files, with the `stamp` of each before it was loaded.
 
-    `intact` computes the files' hashes again and returns whether they are unchanged; it is called only if a size, a
-    time or an inode has changed.
+    `intact` hashes the files again and returns whether they are unchanged; it is called only if a stamp has changed.
     """
 
     stamps: Mapping[Path, str]
@@ -121,7 +120,7 @@ class WatchedFiles:
         return sum(file.stat().st_size for file in self.stamps)
 
     def require_same(self) -> None:
-        """Raise StudyError if the contents of a file have changed since it was read."""
+        """Raise StudyError if the contents of a file have changed since it was loaded."""
         now = {file: stamp(file) for file in self.stamps}
         if now == self.stamps:
             return
@@ -132,17 +131,17 @@ class WatchedFiles:
         if not same:
             changed = next(file for file, was in self.stamps.items() if now[file] != was)
             raise StudyError(
-                "changed while the model was in use; the answers since the last check are discarded",
+                "the file changed while the model was in use; results since the last check have been discarded",
                 where=str(changed),
-                hint="run again once the file no longer changes",
+                hint="run again once the file has stopped changing",
             )
         self.stamps = now
 
 
 def stamp(file: Path, *, settled: bool = False) -> str:
-    """Return a string of a file's size, times and inode, which changes if the file does; "" if the file is missing.
+    """Return a file's size, times and inode as a string, which shows changes; "" if the file is missing.
 
-    If `settled`, return "" also for a file modified in the last two seconds.
+    With `settled`, return "" also for a file modified in the last two seconds.
     """
     try:
         now = file.stat()

@@ -1,4 +1,4 @@
-"""The files that determine a local model's results, and the hash of these files, which identifies the model."""
+"""Selection and hashing of the files that determine the results of a local model."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def local_fingerprint(local: Path, digests: Digests) -> str:
 def model_files(local: Path) -> Iterator[Path]:
     """Yield the files of a local model that `from_pretrained` may read: settings, weights, tokenizer and code.
 
-    The weights are all safetensors and pickled files, either of which transformers may use, and the parts that an index
-    lists. Raises ModelError if a weight file is missing or a file is not a regular file.
+    The weights are all safetensors and pickle files, including the files listed in an index. Raises ModelError if a
+    weight file is missing or a file is not a regular file.
     """
     if local.is_file():
         yield local
@@ -60,7 +60,7 @@ def lacks_weights(given: str) -> ModelError:
 
 
 def code_elsewhere(folder: Path) -> str:
-    """Return the name of the other repository that a checkpoint takes its code from; "" if there is none."""
+    """Return the name of the external repository from which a checkpoint takes its code; "" if there is none."""
     for name in ("config.json", "tokenizer_config.json"):
         named = _read(folder / name).get("auto_map")
         entries = list(named.values()) if isinstance(named, dict) else [named]
@@ -94,7 +94,7 @@ def _inside(local: Path, name: str) -> Path:
     if not part.resolve().is_relative_to(local.resolve()) and not part.is_symlink():
         raise ModelError(f"refers to a weight file outside the model's directory: '{name}'", where=str(local))
     if not part.is_file():
-        message = f"the weight file '{name}', which its index or configuration names, is missing"
+        message = f"the weight file '{name}', listed in the index or the configuration, is missing"
         raise ModelError(message, where=str(local), hint="copy the complete model directory")
     return part
 

@@ -61,10 +61,7 @@ _WHOLE_ENTRIES = frozenset(
 )
 """Names of pre-tokenizers whose tokenizers keep a word whole if it is a vocabulary entry, regardless of merges."""
 _STRAY = 1e-3
-"""Largest proportion of vocabulary entries that a fitting pre-tokenizer may split.
-
-It is not 0 because some vocabularies were edited by hand.
-"""
+"""Maximum fraction of vocabulary entries that a fitting pre-tokenizer may split, for vocabularies edited by hand."""
 
 
 @contextmanager
@@ -117,9 +114,9 @@ def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
 
 
 def _named(file: Path) -> tuple[str, str, bool | None]:
-    """Return a GGUF file's tokenizer kind, the name of its pre-tokenizer or "", and whether a space is put first.
+    """Return the tokenizer kind in a GGUF file, its pre-tokenizer's name or "", and whether it prepends a space.
 
-    The third value is None if the file does not specify it.
+    The last value is None if the file does not specify it.
     """
     import gguf
 
@@ -165,7 +162,6 @@ def _inferred_split(tokenizer: Any, file: Path, name: str, texts: Sequence[str])
 
 
 def _across(patterns: Patterns, entries: Iterable[str]) -> int:
-    """Return the number of vocabulary entries that a pre-tokenizer with these patterns splits."""
     split = _pre_tokenizer(patterns)
     return sum(len(split.pre_tokenize_str(entry)) > 1 for entry in entries)
 

@@ -28,10 +28,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class WantedFiles:
-    """Selection of the files needed from a repository besides its settings: weights and code.
+    """Selection of the files to fetch besides configuration and tokenizer: weights and code.
 
-    If `pickled`, pickled weights are used if the repository has no others. If `looked_for`, the weights are only
-    required to exist, and are neither downloaded nor read. `digests` stores hashes.
+    `pickled` accepts pickled weights if there are no others. `looked_for` only checks that weights exist, without
+    downloading or reading them. `digests` stores file hashes.
     """
 
     weights: bool = True
@@ -41,7 +41,10 @@ class WantedFiles:
     digests: Digests = field(default_factory=lambda: Digests(None))
 
     def settings(self, names: Iterable[str]) -> list[str]:
-        """Return the sorted names of the files to download before the weights: settings and, if wanted, code."""
+        """Return the sorted names of the files to download before the weights.
+
+        These are configuration and tokenizer files and, if `code` is true, Python files.
+        """
         return sorted(
             name
             for name in names
@@ -53,8 +56,8 @@ def fetch(given: str, name: str, revision: str | None, wanted: WantedFiles) -> S
     """Download one commit of a model to the local hub cache, or find it there if the hub cannot be reached.
 
     The revision (a branch, a tag, or seven or more digits of a commit) is resolved once, so that all files are from the
-    same commit. Files are compared with the hashes that the hub gives, since `huggingface_hub` compares only sizes.
-    `given` is the model as the user named it, for messages. Raises ModelError if the commit is not available.
+    same commit. Files are verified against the hub's hashes, since `huggingface_hub` compares only sizes. `given` is
+    the model as the user named it, for messages. Raises ModelError if the commit is not available.
     """
     from huggingface_hub import hf_hub_download
 
@@ -87,7 +90,10 @@ def fetch(given: str, name: str, revision: str | None, wanted: WantedFiles) -> S
 
 
 def _find(given: str, name: str, snapshot: Snapshot, wanted: WantedFiles, refusal: PenchantError) -> None:
-    """Check that the local cache has the needed files. Raises `refusal` if it has not, ModelError if one is damaged."""
+    """Verify the needed files in the local cache.
+
+    Raises `refusal` if a weight file is missing, ModelError if a file is damaged.
+    """
     names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
     files = wanted.settings(names)
     for file in files:
@@ -101,7 +107,7 @@ def _find(given: str, name: str, snapshot: Snapshot, wanted: WantedFiles, refusa
 
 
 def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digests: Digests) -> None:
-    """Compare a cached file with its hash: the name of its blob in the cache, or the hash stored from the hub.
+    """Compare a cached file with its hash: the name of its blob in the cache, or a stored hash.
 
     Raises ModelError if the file differs, or if no hash is known.
     """
@@ -109,7 +115,7 @@ def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digest
     digest = cached_digest(path) or digests.stated(f"{name}@{snapshot.commit}/{file}")
     if not digest:
         raise ModelError(
-            f"{file} cannot be verified: the hub cannot be reached, and the cache does not name the file by its hash",
+            f"{file} cannot be verified: the hub cannot be reached, and the cache has no hash of the file",
             where=given,
             hint=f"run once with access to the hub, or use the directory {snapshot.folder} as the model",
         )
@@ -117,7 +123,6 @@ def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digest
 
 
 def _download(given: str, name: str, snapshot: Snapshot, wanted: WantedFiles, stated: dict[str, str]) -> None:
-    """Download the files missing from the local cache, and verify all files. Raises ModelError if that fails."""
     for file in wanted.settings(stated):
         _download_file(given, name, snapshot, file, stated[file], wanted.digests)
     if wanted.weights:
@@ -126,7 +131,7 @@ def _download(given: str, name: str, snapshot: Snapshot, wanted: WantedFiles, st
             raise lacks_weights(given)
         for file in weights:
             if file not in stated:
-                raise ModelError(f"the repository has no {file}, which its weight index names", where=given)
+                raise ModelError(f"the repository has no {file}, which its weight index lists", where=given)
             if not wanted.looked_for:
                 _download_file(given, name, snapshot, file, stated[file], wanted.digests)
 
@@ -143,7 +148,6 @@ def _listed(name: str, commit: str) -> dict[str, str]:
 
 
 def _weights(given: str, folder: Path, names: Iterable[str], wanted: WantedFiles) -> list[str]:
-    """Return the names of the weight files that transformers would use; an empty list if there are none."""
     for whole, index in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
         if whole in names:
             return [whole]

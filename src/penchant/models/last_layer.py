@@ -1,4 +1,4 @@
-"""Computation of a model's last layer at the read positions only."""
+"""Computation of a model's last layer at requested positions only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS, AttentionInterface
 
 QUERIES = ("query", "q_lin", "q_proj")
-"""Names of the linear layers that compute queries only; they are skipped at positions that are not read."""
+"""Names of the linear layers that compute queries only; they are computed at requested positions only."""
 
 _ATTENTION = "penchant-read-positions"
 """Name under which the replacement for the attention function is registered."""
@@ -23,7 +23,7 @@ _running: ContextVar[_Pass] = ContextVar("_running")
 
 
 class UnlikeError(LookupError):
-    """Exception raised if a model's architecture does not meet the assumptions of a shortcut."""
+    """Raised if a shortcut does not support the architecture of a model."""
 
 
 class LastLayer:
@@ -33,11 +33,11 @@ class LastLayer:
     layer. Raises UnlikeError if no suitable layer is found.
 
     Every position needs a key and a value, since other positions attend to it; the rest of the layer is needed only at
-    the read positions. The layer's forward method is therefore run twice. The first run gets all states and is stopped
-    when attention begins; its keys, values and mask are kept. The second run gets only the states at the read
-    positions, as one row, whose queries attend to the kept keys and values. In a model that does not look up attention
-    in `AttentionInterface`, such as DeBERTa, attention is computed at all positions, and only the later steps are
-    restricted. The caller must check that the resulting states equal the states of the unmodified forward pass.
+    the requested positions. The layer's forward method is therefore run twice. The first run gets all states and is
+    stopped when attention begins; its keys, values and mask are kept. The second run gets only the states at the
+    requested positions, as one row, whose queries attend to the kept keys and values. In a model that does not look up
+    attention in `AttentionInterface`, such as DeBERTa, attention is computed at all positions, and only the later steps
+    are restricted. The caller must check that the resulting states equal the states of the unmodified forward pass.
     """
 
     def __init__(self, trunk: Any, config: Any, sample: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class LastLayer:
 
 
 class _Reads:
-    """The read positions (rows, cols) of one batch; `slots` are their indices among the read positions of their row."""
+    """The requested positions (rows, cols) of one batch; `slots` are their indices within each row's positions."""
 
     def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> None:
         order = np.argsort(rows, kind="stable")
@@ -86,13 +86,12 @@ class _Reads:
         self.most = int(counts.max())
 
     def on(self, device: torch.device) -> tuple[Tensor, ...]:
-        """Return rows, columns and slots, each of shape (r,), as tensors on a device."""
         if device not in self._on:
             self._on[device] = tuple(place.to(device) for place in self._places)
         return self._on[device]
 
     def of(self, value: Any, shape: torch.Size) -> Any:
-        """Return a tensor's values at the read positions, as one row.
+        """Return a tensor's values at the requested positions, as one row.
 
         The sizes of the tensor's first two axes must be the batch's `shape`, or (1, length). A tuple is processed
         element by element; any other value is returned unchanged.
@@ -107,7 +106,7 @@ class _Reads:
         return value[0, cols][None] if value.shape[0] == 1 else value
 
     def padded(self, values: Tensor, batch: int) -> Tensor:
-        """Return values (r, …) as (batch, most, …), padded with 0 in rows with fewer than `most` read positions."""
+        """Return values (r, …) as (batch, most, …), padded with 0 in rows with fewer than `most` positions."""
         result = values.new_zeros((batch, self.most, *values.shape[1:]))
         rows, _, slots = self.on(values.device)
         result[rows, slots] = values
@@ -130,7 +129,7 @@ class _Pass:
         self.turn = 0
 
     def layer(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Run the layer's forward method; in its last call, on the read positions only, as one row."""
+        """Run the layer's forward method; in its last call, at the requested positions only, as one row."""
         self.left -= 1
         if self.left:
             return self.plain(states, *args, **kwargs)
@@ -152,7 +151,6 @@ class _Pass:
             config._attn_implementation = before
 
     def query(self, module: Any) -> Callable[[Tensor], Tensor]:
-        """Return a forward method for a query layer that returns zeros in the first turn, which needs no queries."""
         plain = module.forward
 
         def forward(states: Tensor) -> Tensor:
@@ -166,9 +164,9 @@ class _Pass:
     def attention(
         self, module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **options: Any
     ) -> tuple[Tensor, None]:
-        """Store keys, values (B, H, L, D) and mask in the first turn; return the attention output in the second.
+        """Store keys, values (B, H, L, D) and mask in the layer's first run; return the attention output in the second.
 
-        In the second turn the queries (1, H, r, D) of the read positions attend to the stored keys and values.
+        In the second run the queries (1, H, r, D) of the requested positions attend to the stored keys and values.
         """
         if self.turn == 1:
             self.kept = key, value, mask
@@ -185,7 +183,6 @@ class _Pass:
         return output[rows, slots][None], None
 
     def whole_attention(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Store an attention module's output at the read positions in the first turn; return it in the second."""
         if self.turn == 2:
             return self.kept, None
         output = self.plain_attention(states, *args, **kwargs)
@@ -196,7 +193,7 @@ class _Pass:
 
 
 class _ReachedError(Exception):
-    """Exception that stops the first turn when the last layer reaches its attention; it does not signal an error."""
+    """Raised inside the last layer's attention to stop the first of the layer's two runs (see `LastLayer`)."""
 
 
 def _attention(module: Any, *args: Any, **options: Any) -> tuple[Tensor, None]:

@@ -14,11 +14,14 @@ from penchant.models.source import resolve
 
 _LOCK = Lock()
 _KEPT: dict[tuple[object, ...], Model] = {}
-"""The kept model, by its name without hash, its fingerprint, and the settings that it was loaded with."""
+"""The cached model, with its name without hash, its fingerprint and its loading settings as the key."""
 
 
 def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
-    """Return the model named by `spec`: the kept model if it is the same, else a new one. Raises ModelError."""
+    """Return the model named by `spec`, from the cache if it has not changed.
+
+    Raises ModelError if it cannot be loaded.
+    """
     settings = (dtype, device, fast_paths.allowed())
     with _LOCK:
         kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None
@@ -32,13 +35,12 @@ def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = Non
 
 
 def release() -> None:
-    """Drop the kept model, so that its memory can be freed."""
+    """Drop the cached model, so that its memory can be freed."""
     with _LOCK:
         _KEPT.clear()
 
 
 def _looked_up(spec: str | Path) -> tuple[str, str]:
-    """Return a model's name without hash and its fingerprint; two empty strings if the model cannot be found."""
     try:
         return _label(spec), fingerprint(str(spec), _digests())
     except PenchantError:

@@ -89,7 +89,7 @@ class LanguageModel:
 
 
 Model: TypeAlias = LanguageModel | StaticVectors
-"""A model that a probe can be run on."""
+"""A language model or a set of static word vectors."""
 
 
 @asked
@@ -113,7 +113,11 @@ def load(
     cannot be loaded; issues a ModelWarning for each warning of transformers that may affect results.
     """
     if names_vectors(spec):
-        raise ModelError("is a file of word vectors", where=str(spec), hint="read it with penchant.load_vectors(FILE)")
+        raise ModelError(
+            "is a file of word vectors, not a language model",
+            where=str(spec),
+            hint="read it with penchant.load_vectors(FILE)",
+        )
     model = read_model(
         spec,
         name=name,
@@ -161,7 +165,7 @@ def read_model(
     allow_pickle: bool = False,
     digests: Digests | None = None,
 ) -> Model:
-    """Load a language model or word vectors as `load` and `load_vectors` do, without warnings. Raises ModelError."""
+    """Load a model as `load` and `load_vectors` do, but without warnings. Raises ModelError if that fails."""
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
@@ -203,9 +207,9 @@ def read_model(
 
 
 def _weight_options(source: ModelSource, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:
-    """Return the arguments of `from_pretrained` that concern the reading of weights.
+    """Return the arguments of `from_pretrained` for loading weights.
 
-    For a GGUF file they include `config`, without which transformers would parse the file again.
+    For a GGUF file they include `config`, so that transformers does not parse the file again.
     """
     mapped = {"disable_mmap": files.size <= _SMALL or None}
     if source.is_gguf:
@@ -214,17 +218,16 @@ def _weight_options(source: ModelSource, config: Any, files: WatchedFiles, *, pi
 
 
 def _named(source: ModelSource, name: str | None) -> ModelSource:
-    """Return the source, renamed if a name is given. Raises ModelError if the model is from the hub or bundled."""
     if name is None:
         return source
     if source.local is None or source.given.startswith("bundled:"):
-        message = "has a public name; only a directory or a file can be renamed"
+        message = "a hub or bundled model cannot be renamed, only a directory or a file"
         raise ModelError(message, where=source.given, hint="omit name=")
     return replace(source, label=_label(name))
 
 
 def _label(name: str) -> str:
-    """Return a model name given by the user. Raises ModelError if it spans lines or contains a reserved character."""
+    """Validate and return a model name. Raises ModelError if it spans lines or contains a reserved character."""
     if not name or name != one_line(name).strip() or " − " in name or "@" in name:
         message = f"{shortened(name)} is not a valid model name"
         hint = "use a single line without @ or ' − ', and without spaces at either end"
@@ -244,9 +247,9 @@ def names_vectors(spec: str | Path) -> bool:
 
 
 def fingerprint(spec: str, digests: Digests) -> str:
-    """Return the fingerprint that `load` gives a model. Raises ModelError if the model is missing.
+    """Return a model's fingerprint without loading the model. Raises ModelError if the model is missing.
 
-    The weights are not read if their hashes are stored or given by the hub.
+    The weights are not read if their hashes are stored or provided by the hub.
     """
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
@@ -283,21 +286,20 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 
 
 def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: str) -> tuple[ModelKind, str]:
-    """Return a model's kind, corrected by the proofs of its network, and the reason why it has no scores.
+    """Return a model's kind and the reason why it has no scores, corrected by the network's verified properties.
 
-    A causal model that reads later tokens is masked or an encoder.
+    A causal model that attends to later tokens is masked or an encoder.
     """
     if not network.proofs.looks_ahead:
         return kind, reason
     if heads()["masked"]._model_mapping.get(type(config), None) is type(model):
         return "masked", reason  # XLM has one class for both
-    return "encoder", f"{type(model).__name__} reads the tokens after the one it predicts"
+    return "encoder", f"{type(model).__name__} attends to tokens after the one that it predicts"
 
 
 def _network(
     source: ModelSource, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
 ) -> Network:
-    """Return a model's network, and store its proofs. Raises ModelError if the model's answers are not reproducible."""
     from penchant.models.torch_network import Network  # imports torch, which takes seconds
 
     model = placing.put(model)
@@ -308,6 +310,6 @@ def _network(
     if known is None and fast_paths.allowed():
         memory.remember_proofs(fingerprint, around, network.proofs.write())
     if network.batching == "unstable":
-        message = "gives different answers each time it reads the same text, so results cannot be reproduced"
+        message = "returns different outputs for the same text, so results cannot be reproduced"
         raise ModelError(message, where=source.given, hint="use another model")
     return network

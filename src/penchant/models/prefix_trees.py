@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 class Trees(NamedTuple):
     """Prefix trees of a batch, one per row, with the `depths` of nodes (B, L) and the `ends` of their subtrees (B, L).
 
-    A node's depth is its position id. A node is visible to the columns from its own up to, but not including, its end.
-    Padding has depth 0 and is visible to itself only.
+    A node's depth is its position id. A node is visible to the columns from its own to its end, exclusive. Padding has
+    depth 0 and is visible to itself only.
     """
 
     depths: NDArray[np.int64]
     ends: NDArray[np.int64]
 
     def part(self, rows: slice, width: int) -> Trees:
-        """Return the trees of the given rows, cut to the first `width` columns."""
+        """Return the trees in a slice of rows, truncated to `width` columns."""
         return Trees(self.depths[rows, :width], self.ends[rows, :width])
 
     def seen(self, device: torch.device) -> torch.Tensor:
-        """Return a Boolean mask (B, L, L) on a device: whether each node (axis 1) attends to each node (axis 2)."""
+        """Return the Boolean attention mask (B, queries, keys) on a device."""
         import torch
 
         ends = torch.from_numpy(self.ends).to(device)
@@ -35,7 +35,7 @@ class Trees(NamedTuple):
 
 
 def whole(depths: list[list[int]], ends: list[list[int]]) -> Trees:
-    """Return the trees with the given depths and ends, one list per row, padded to the longest row."""
+    """Return trees from lists of depths and ends, one list per row, padded to the longest row."""
     shape = len(depths), max(map(len, depths))
     columns = np.arange(shape[1], dtype=np.int64)
     trees = Trees(np.zeros(shape, dtype=np.int64), np.tile(columns + 1, (shape[0], 1)))

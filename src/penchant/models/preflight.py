@@ -1,4 +1,4 @@
-"""Inspection of a model without reading its weights."""
+"""Inspection of a model without loading its weights."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class UnreadError(Exception):
-    """Exception raised on access to an attribute of an outline that is known only once the weights are read."""
+    """Raised on access to an attribute that is unknown until the weights are loaded."""
 
 
 class _Unread:
-    """Placeholder for a network whose weights have not been read, and for the tokenizer of a GGUF file."""
+    """Placeholder for a network whose weights are not loaded, or for the tokenizer of a GGUF file."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise UnreadError(name)
@@ -44,12 +44,12 @@ class _Unread:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Description of an existing model whose weights have not been read.
+    """Description of an existing model whose weights are not loaded.
 
     `certain` is true if the configuration states the model's `kind`; otherwise the model may turn out to be an encoder.
     `model` is the model without its weights, or None for static word vectors: its `network` (and the `tokenizer` of a
-    GGUF file) raises UnreadError, its `max_tokens` is an upper bound, and its `fingerprint` is empty. `key` is the same
-    for two names of the same files. `here` is true if the weights are on this machine.
+    GGUF file) raises UnreadError, its `max_tokens` is an upper bound, and its `fingerprint` is empty. `key` identifies
+    the files. `here` is true if the weights are on this machine.
     """
 
     kind: ModelKind | Literal["static"]
@@ -70,8 +70,8 @@ def outline(
 ) -> Outline:
     """Describe a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
 
-    `name` is the model's name in the result; the other arguments are those of `load`. Raises ModelError for problems
-    that can be detected without the weights: a model that is missing, incomplete, or of an unsupported kind.
+    `name` is the model's name in the result; for the other arguments see `load`. Raises ModelError for problems that
+    can be detected without the weights: a model that is missing, incomplete, or of an unsupported kind.
     """
     if names_vectors(spec):
         begins_as_vectors(spec)
@@ -120,14 +120,12 @@ def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str)
 
 
 def _require_weights(source: ModelSource, local: Path, *, pickled: bool) -> None:
-    """Raise ModelError if a directory has no safetensors weights, nor pickled ones if `pickled`."""
     weights = [file for file in model_files(local) if file.suffix not in (*SETTINGS, ".py")]
     if not any(pickled or file.suffix == ".safetensors" for file in weights):
         raise lacks_weights(source.given)
 
 
 def _here(source: ModelSource) -> bool:
-    """Return whether a model's weights are on this machine."""
     if source.local is not None:
         return True
     try:

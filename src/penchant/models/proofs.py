@@ -1,4 +1,4 @@
-"""The properties of a network that are established by running it, and their storage format."""
+"""Properties of a network that are verified by running it, and their storage format."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Batching = Literal["padded", "equal-length", "single", "unstable"]
-"""The kind of rows that may share a batch with a row without changing its answer.
+"""The rows that may share a batch without changing each other's outputs.
 
-"padded": rows of any length; "equal-length": rows of the same length; "single": no other row; "unstable": the answer
-changes even between identical batches.
+"padded": rows of any length; "equal-length": rows of the same length; "single": no other row; "unstable": the outputs
+differ even between identical batches.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """Properties of one network's answers, established by running the network.
+    """Properties of one network, verified by running it.
 
-    `packed`, `gathers`, `shortens` and `packs` say which shortcuts give the answers of the plain forward pass: packed
-    linear layers, the head on gathered states, the last layer at read positions only, and prefix trees in rows.
+    `packed`, `gathers`, `shortens` and `packs` are true if a shortcut reproduces the plain forward pass: packed linear
+    layers, the head on gathered states, the last layer at requested positions only, and prefix trees in rows.
     `looks_ahead` is true if a causal model's logits depend on later tokens. `layers` is the number of positions in each
     layer's output for a row of `SAMPLE` tokens; layer 0 is the embeddings. `vocabulary` is the number of tokens to
     which the network assigns probabilities, 0 without a head.
@@ -36,7 +36,7 @@ class Proofs:
 
     @classmethod
     def read(cls, text: str | None) -> Proofs | None:
-        """Return the proofs parsed from the output of `write`; None if the text is not such output."""
+        """Parse the output of `write`; return None if the text is not valid."""
         try:
             fields: dict[str, Any] = json.loads(text or "")
             return cls(**{**fields, "layers": tuple(fields["layers"])})
@@ -44,12 +44,12 @@ class Proofs:
             return None
 
     def write(self) -> str:
-        """Return the proofs as a JSON string."""
+        """Return the properties as a JSON string."""
         return json.dumps(asdict(self))
 
 
 def circumstances(model: Any, dtype: str, kind: str) -> str:
-    """Return a one-line description of the circumstances that a model's proofs depend on, apart from its files.
+    """Return a one-line description of the conditions under which the `Proofs` of a model are valid.
 
     They are the kind of model, the number format, the devices, the processor and the versions of packages.
     """
@@ -67,4 +67,4 @@ def circumstances(model: Any, dtype: str, kind: str) -> str:
 
 
 SAMPLE = 12
-"""Number of tokens in the longest sample row on which proofs are run."""
+"""Number of tokens in the longest sample row."""

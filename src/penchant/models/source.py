@@ -72,7 +72,7 @@ class ModelSource:
         return read_once() if self.is_gguf else nullcontext()
 
     def cited(self, fingerprint: str) -> str:
-        """Return the model name for a signature; unless bundled, with seven digits of the commit or hash."""
+        """Return the name cited in signatures: the label, with seven digits of the commit or hash unless bundled."""
         return self.label if self.given.startswith("bundled:") else f"{self.label}@{fingerprint.rpartition('@')[2][:7]}"
 
 
@@ -83,7 +83,9 @@ def resolve(spec: str) -> ModelSource:
         known = bundled_models()
         if name not in known:
             raise ModelError(
-                "no bundled model of that name", where=spec, hint=one_of(spec, [f"bundled:{each}" for each in known])
+                "there is no bundled model with this name",
+                where=spec,
+                hint=one_of(spec, [f"bundled:{each}" for each in known]),
             )
         return ModelSource(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     if not spec.strip() or refused_character(spec):
@@ -123,5 +125,5 @@ def _need_gguf(spec: str) -> None:
         import gguf  # noqa: F401
     except ImportError as error:
         raise ModelError(
-            "reading GGUF files needs two more packages", where=spec, hint="pip install 'penchant[gguf]'"
+            "GGUF files need the packages gguf and accelerate", where=spec, hint="pip install 'penchant[gguf]'"
         ) from error

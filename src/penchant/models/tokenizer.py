@@ -42,7 +42,7 @@ class Encoding:
     def overlapping(self, text: str, start: int, end: int) -> list[int]:
         """Return the indices of the tokens that overlap the characters start … end of the text.
 
-        A token that consists only of the space before a word ("Ġ", "▁") counts as part of the word.
+        A token that contains only the space before a word ("Ġ", "▁") is included with the word.
         """
         inside = [i for i, (s, e) in enumerate(self.spans) if s < end and e > start and text[s:e].strip()]
         while inside and inside[0] > 0 and not text[slice(*self.spans[inside[0] - 1])].strip():
@@ -53,14 +53,14 @@ class Encoding:
 class Tokenizer:
     """A uniform interface to Hugging Face tokenizers, without truncation or padding.
 
-    If `special`, the tokenizer's own template is used ([CLS] … [SEP]); otherwise no special tokens are added. If
-    `prefix` is given, as for causal models, this token id is put first.
+    `special` adds the special tokens of the tokenizer's own template ([CLS] … [SEP]). `prefix` is the id of a token to
+    prepend, as for causal models.
     """
 
     def __init__(self, hf: Any, *, special: bool, prefix: int | None = None) -> None:
         if not getattr(hf, "is_fast", False):
             raise ModelError(
-                f"tokenizer {type(hf).__name__} gives no character offsets",
+                f"tokenizer {type(hf).__name__} does not provide character offsets",
                 hint="use a checkpoint with a tokenizer.json",
             )
         self.hf = hf
@@ -106,7 +106,7 @@ class Tokenizer:
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, without added special tokens.
 
-        Special tokens that are written in a text are allowed, and so are unknown tokens.
+        Unknown tokens, and special tokens written in a text, are allowed.
         """
         ids: list[list[int]] = self._read(texts, special=False)["input_ids"]
         return ids
@@ -124,7 +124,7 @@ class Tokenizer:
     def words_end(self) -> NDArray[np.int64]:
         """The sorted ids of tokens that end the preceding word: special tokens, and tokens that begin with white space.
 
-        Defined only if the tokenizer has a `word_mark`, which counts as white space.
+        Requires a `word_mark`, which is treated as white space.
         """
         space = _byte_spaces()[0] if self.word_mark == "Ġ" else _SPACE_BYTES
         ends = {
@@ -143,7 +143,7 @@ class Tokenizer:
     def ended_inside(self) -> frozenset[int]:
         """The ids of tokens that end in white space, such as a full stop followed by a line break.
 
-        Defined only if the tokenizer has a `word_mark`.
+        Requires a `word_mark`.
         """
         space = _byte_spaces()[1] if self.word_mark == "Ġ" else _SPACE_BYTES
         return frozenset(
@@ -154,7 +154,7 @@ class Tokenizer:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the tokenizer and its settings; two tokenizers that share it encode all texts identically."""
+        """SHA-256 of the tokenizer and its settings; tokenizers with the same digest encode all texts identically."""
         settings = (self.special, self.prefix, self.mask_id, self.unknown_id, sorted(self._special_ids))
         return hashlib.sha256(f"{settings} {self.hf.backend_tokenizer.to_str()}".encode()).hexdigest()
 
@@ -182,14 +182,13 @@ class Tokenizer:
         return [str(token) for token in self.hf.convert_ids_to_tokens(list(ids))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text that the tokenizer decodes from token ids."""
+        """Decode token ids to text."""
         return str(self.hf.decode(list(ids)))
 
     def require_sound(self, text: str, encoding: Encoding, where: str, *, gaps: bool = False) -> None:
-        """Raise DataError if a text has no tokens, contains special tokens, or is not fully seen by the model.
+        """Raise DataError if a text has no tokens, or has special tokens, unknown tokens or dropped control characters.
 
-        The model does not see control characters that the tokenizer drops, nor unknown tokens. If `gaps`, mask tokens
-        are allowed.
+        `gaps` allows mask tokens.
         """
         if (control := _CONTROL.search(text)) and self.encode([_CONTROL.sub("", text)])[0].ids == encoding.ids:
             message = f"the text contains the control character U+{ord(control[0]):04X}, which the tokenizer drops"

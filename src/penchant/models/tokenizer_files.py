@@ -66,7 +66,6 @@ def read_tokenizer(source: ModelSource, options: dict[str, Any]) -> Any:
 
 
 def _correct(tokenizer: Any, folder: Path) -> None:
-    """Correct a transformers tokenizer so that it splits texts as the files in a folder specify."""
     if (own := folder / "tokenizer.json").is_file():
         _adopt(tokenizer, Tokenizer.from_file(str(own)), own)
         return
@@ -93,7 +92,7 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
                 f"the token '{token.content}' has id {own.token_to_id(token.content)} in this file, but {number} in "
                 "tokenizer_config.json",
                 where=str(file),
-                hint="save the tokenizer again with the version of transformers that it was made with",
+                hint="save it again with the version of transformers that created it",
             )
     if own.post_processor is None:
         own.post_processor = built.post_processor

@@ -1,4 +1,4 @@
-"""Interface to a torch model that provides what the engine needs: logits, hidden vectors and attention."""
+"""A torch model that returns logits, hidden vectors and attention weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from penchant.models.proofs import Batching, Proofs
 from penchant.models.weight_packing import PackedLayers, give_back
 
 FEW = 0.5
-"""Largest proportion of read positions in a batch for which the last layer is computed at these positions only."""
+"""Maximum fraction of requested positions in a batch for which the last layer is computed at these positions only."""
 
 LOGIT_BLOCK = 3 << 21
 """Maximum number of logits in memory at once on a CPU (24 MiB of float32); 16 times as many on other devices.
@@ -34,23 +34,23 @@ glibc requests memory from the system for every array of 32 MiB or more, and sli
 (bench/README.md).
 """
 KEPT = 1 << 28
-"""Number of logits after which freed memory is returned to the system on a CPU: 1 GiB of float32 (bench/README.md)."""
+"""Number of logits computed on a CPU before freed memory is returned to the system (1 GiB of float32)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
-"""The exceptions that a model may raise if its architecture does not meet the assumptions of a shortcut."""
+"""Exceptions that a shortcut may raise on an unsupported architecture."""
 
 
 class Network:
     """A torch model in evaluation mode, with methods that return logits, hidden vectors and attention.
 
-    `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs` says
-    which shortcuts give the model's own answers and which rows may share a batch; it is computed unless `known` is
-    given.
+    `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs`
+    records which shortcuts reproduce the plain forward pass and which rows may share a batch; by default it is
+    determined by running the model.
 
-    The vocabulary projection is needed at few positions only. Therefore the trunk is run on complete rows, and the
-    states at the read positions are gathered. The complete model is then run with its trunk's forward method replaced
-    by a function that returns the gathered states, so that head, scaling and soft caps are the model's own. If few
-    positions are read, the trunk's last layer is also computed at these positions only.
+    Few positions need the vocabulary projection. Therefore the trunk (the model without its head) is run on complete
+    rows, and its states at the requested positions are gathered. The complete model is then run with its trunk's
+    forward method replaced by a function that returns the gathered states, so that head, scaling and soft caps are
+    unchanged. If few positions are requested, the trunk's last layer is also computed at these positions only.
     """
 
     def __init__(self, model: Any, *, scores: bool, causal: bool, known: Proofs | None = None) -> None:
@@ -65,7 +65,6 @@ class Network:
         self.proofs = self._proved(scores, causal) if known is None else self._taken(known)
 
     def _taken(self, known: Proofs) -> Proofs:
-        """Enable the shortcuts allowed by known proofs; return the proofs."""
         if known.packed:
             PackedLayers(self.model)
         if known.shortens:
@@ -95,7 +94,7 @@ class Network:
 
     @property
     def gathers(self) -> bool:
-        """True if the head is applied to gathered states."""
+        """True if the head is applied to the states at the requested positions only."""
         return self.proofs.gathers
 
     @property
@@ -111,11 +110,11 @@ class Network:
 
     @property
     def batching(self) -> Batching:
-        """The kind of rows that may share a batch."""
+        """Constraint on the rows that may share a batch."""
         return self.proofs.batching
 
     def _pack(self, scores: bool) -> bool:
-        """Pack the linear layers if the model's answers do not change; return whether they are packed."""
+        """Pack the linear layers if this leaves the model's outputs unchanged; return True if they are packed."""
 
         def answer() -> Tensor:
             if scores:
@@ -143,7 +142,7 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> Iterator[tuple[slice, Tensor]]:
-        """Yield float32 logits (r, V) at the positions (rows, cols) in blocks, each with the slice that it covers."""
+        """Yield float32 logits (r, V) at the positions (rows, cols) in blocks, each with its slice of the positions."""
         inputs = self.inputs(tokens, lengths, trees)
         if self.gathers:
             states = self._states(inputs, rows, cols)
@@ -200,12 +199,12 @@ class Network:
 
     @property
     def shortens(self) -> bool:
-        """True if the last layer is computed at the read positions only if these are few."""
+        """True if the last layer is computed at the requested positions only, provided that they are few."""
         return self._last is not None
 
     @property
     def devices(self) -> str:
-        """Names of the devices that the model is on, such as "cuda:0 + cuda:1"."""
+        """Names of the model's devices, such as "cuda:0 + cuda:1"."""
         return in_words(self.model, self.device)
 
     @property
@@ -220,7 +219,7 @@ class Network:
 
     @property
     def readable(self) -> list[int]:
-        """Indices of the layers with one vector per token, which excludes pooled layers."""
+        """Indices of the layers that have one vector per token, unlike pooled layers."""
         return [layer for layer, positions in enumerate(self.proofs.layers) if positions == self.proofs.layers[0]]
 
     def inputs(
@@ -276,11 +275,10 @@ class Network:
         return logits
 
     def _sample(self, rows: int, length: int = 7) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return arbitrary token ids (rows, length), the first three the same in every row, and the lengths (rows,)."""
         return sample_tokens(self.config, rows, length), np.full(rows, length)
 
     def _check_gathers(self) -> bool:
-        """Return whether the head applied to gathered states gives the model's own logits."""
+        """Return whether the head, applied to gathered states, reproduces the model's logits."""
         tokens, lengths = self._sample(2)
         rows, cols = np.array([0, 0, 1, 1]), np.array([1, 6, 0, 4])
         self.proofs = replace(self.proofs, gathers=True)
@@ -293,9 +291,9 @@ class Network:
 
     @torch.inference_mode()
     def _checked_last(self) -> LastLayer | None:
-        """Return the last layer if its states at read positions equal the states of a complete forward pass, else None.
+        """Return the last layer if it reproduces the states of a complete forward pass, else None.
 
-        Rows with one and with several read positions are compared, with padding and without.
+        Rows with one and with several requested positions are compared, with and without padding.
         """
         tokens, full = self._sample(3)
         rows = np.array([0, 0, 0, 1, 2, 2])
@@ -313,7 +311,7 @@ class Network:
         return last
 
     def _check_packs(self) -> bool:
-        """Return whether the branches of a prefix tree get the same logits in a packed row as in rows of their own."""
+        """Return whether sequences packed into a prefix tree get the same logits as in separate rows."""
         tokens, lengths = self._sample(3)
         alone = torch.cat([self._whole(row[None], lengths[:1]) for row in tokens]).float()
         # The whole first row, then each other row without its first three tokens, which are the same.

@@ -32,7 +32,7 @@ class PackedLayers:
 
     On processors without instructions for a 16-bit format, each product is computed in float32 and rounded once. The
     operators are undocumented: if they are missing or fail, nothing is changed. The caller must check that the model's
-    answers are unchanged, and call `undo` if they are not. A packed layer's `weight` is an empty tensor, so that the
+    outputs are unchanged, and call `undo` if they are not. A packed layer's `weight` is an empty tensor, so that the
     weights are never in memory twice and code that reads `weight` fails.
     """
 
@@ -89,7 +89,7 @@ def _all_here(model: Any) -> bool:
 
 
 def give_back() -> None:
-    """Return freed memory, which glibc would otherwise keep, to the system."""
+    """Return freed memory, which glibc would otherwise retain, to the system."""
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 

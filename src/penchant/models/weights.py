@@ -1,4 +1,4 @@
-"""Weights of a checkpoint: loading them under the head that was trained, and checks of what was loaded."""
+"""Loading of a checkpoint's weights with its trained head, and checks of the loaded model."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def load_weights(
         shown = ", ".join(untrained[:3]) + (" …" if len(untrained) > 3 else "")
         reason = f"the checkpoint has no trained weights for {shown}"
         if attempt == "encoder":
-            raise ModelError(f"{reason}, so they would be random", where=source.given)
+            raise ModelError(f"{reason}, so they would be initialised at random", where=source.given)
         if config.model_type == "electra":
-            reason += "; an ELECTRA discriminator tells real from replaced words and has no word probabilities"
+            reason += "; an ELECTRA discriminator only detects replaced words and has no word probabilities"
     raise ModelError(reason, where=source.given)
 
 
@@ -97,7 +97,7 @@ def check_embeddings(source: ModelSource, model: Any, tokenizer: Any) -> None:
         raise ModelError(
             f"the tokenizer has ids up to {last}, but the model has {rows} embeddings",
             where=source.given,
-            hint="use the tokenizer the model was trained with",
+            hint="use the tokenizer with which the model was trained",
         )
 
 

@@ -1,4 +1,4 @@
-"""Agreement between raters in databases of judgements, except judgements of words in gaps, which `cloze` reads."""
+"""Agreement between raters in databases of judgements, except for cloze words, which `cloze` handles."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from penchant.text_io import opened
 
 
 def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
-    """Return the task and the answers in databases of one task; None for other files and for words in gaps.
+    """Return the task and the answers of databases of judgements; None for other files and for cloze words.
 
-    Raises DataError if the databases are of different tasks or are given together with other files.
+    Raises DataError if the databases have different tasks or are mixed with other files.
     """
     databases = [read for read in map(_read, files) if read is not None]
     if not databases:
@@ -30,7 +30,7 @@ def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
     first = databases[0][0]
     same = all(task[name] == first[name] for task, _ in databases for name in ("question", "kind", "points"))
     if len(databases) < len(files) or not same:
-        message = "agreement is computed for one set of items, but these files have several"
+        message = "the files do not all belong to one rating task"
         raise DataError(message, where=str(files[0]), hint="give the files one at a time")
     # Raters are identified by name, as their numbers differ between files.
     said = [(rater, 0, key, value) for _, each in databases for rater, _, key, value in each]

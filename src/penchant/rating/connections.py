@@ -1,4 +1,4 @@
-"""Connections with limits on their waiting time and number, so that slow clients do not block others."""
+"""HTTP connections limited in number and waiting time, so that slow clients do not block others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 200
 
 
 class Patient(H11Protocol):
-    """Connection that is closed if its request is late, or to make room for a new connection."""
+    """HTTP connection that is closed if its request is late, or to make room for a new connection."""
 
     _deadline: asyncio.TimerHandle | None = None
 

@@ -1,8 +1,8 @@
-"""The file of a database of judgements: locking by one process, detection of missing answers, and backup.
+"""File handling for databases of judgements: locking, detection of missing answers, and backup.
 
-SQLite writes changes first to FILE-wal, and from there to FILE. While FILE-wal contains answers, the header of FILE has
-a number g > 0, called the mark, and FILE-wal has −g in its place. Merging FILE-wal into FILE thus removes the mark, and
-the numbers show whether FILE-wal is missing or belongs to another state of FILE.
+SQLite writes changes to FILE-wal before merging them into FILE. While FILE-wal contains answers, the user version in
+the header of FILE is a number g > 0, called the mark, and FILE-wal contains −g instead. Merging therefore removes the
+mark, and the numbers show if FILE-wal is missing or belongs to another state of FILE.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_database(path: Path) -> bool:
 
 
 class Database:
-    """Database locked by this process; changes are on disk when `change` ends."""
+    """Database locked by this process; changes are on disk when `change` exits."""
 
     def __init__(self, path: Path, handle: int, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -43,10 +43,10 @@ class Database:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, path: str | Path, *, make: bool) -> Iterator[Self]:
-        """Open a database, following symbolic links; create it if it is missing and `make` is true.
+        """Open a database, following symbolic links; create it if it does not exist and `make` is true.
 
-        Raises OutputError if the file is of another kind, has several hard links or is locked by another process;
-        StudyError if it is missing and `make` is false; DataError if it is incomplete or damaged.
+        Raises OutputError if the file is not a database, has several hard links or is locked by another process;
+        StudyError if it does not exist and `make` is false; DataError if it is incomplete or damaged.
         """
         refuse_other(path, "a database of judgements", is_database)
         if not make and not occupied(path):
@@ -82,7 +82,7 @@ class Database:
 
     @contextlib.contextmanager
     def change(self) -> Iterator[None]:
-        """Run a block as one transaction, which is on disk when the block ends, or rolled back if the block fails."""
+        """Run a block as one transaction, committed to disk when it ends and rolled back if it fails."""
         if self._changing:
             yield
             return
@@ -104,7 +104,7 @@ class Database:
         self._changes += 1
 
     def bring_in(self) -> bool:
-        """Merge all changes into FILE; return False if some stay in FILE-wal because another program is reading."""
+        """Merge all changes into FILE; return False if another reader keeps some of them in FILE-wal."""
         self._set_mark()  # the mark stays until all answers are merged
         (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
@@ -176,20 +176,20 @@ def _require_one_name(file: Path, handle: int) -> None:
 
 
 def _require_whole(file: Path, mark: int) -> None:
-    """Raise DataError if FILE-wal is needed but missing, or belongs to another state of the file."""
+    """Raise DataError if FILE-wal is required but missing, or if it does not match the file."""
     if not is_beside(file):
         refuse_part(file, mark)
         return
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:  # read-only, to change neither
         (number,) = connection.execute("PRAGMA user_version").fetchone()
     if number not in (mark, -abs(mark), abs(mark) + 1):
-        message = f"{file.name}-wal beside it belongs to another state of the file"
-        hint = "if you replaced the file with a copy, remove FILE-wal; make copies with --backup"
+        message = f"{file.name}-wal does not match the file"
+        hint = f"if you replaced the file with a copy, remove {file.name}-wal; make copies with --backup"
         raise DataError(message, file=file, hint=hint)
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    """Return a connection whose commits are on disk when they return."""
+    """Return a connection whose commits return only after the changes are on disk."""
     connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
     for setting in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0", "secure_delete = ON"):
         connection.execute(f"PRAGMA {setting}")

@@ -18,21 +18,21 @@ async def form_of(request: Request) -> dict[str, str]:
     if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
         raise HTTPException(403, "This form comes from another site.")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        raise HTTPException(415, "This is not a form.")
+        raise HTTPException(415, "The request is not a form.")
     body = bytearray()
     try:
         async for part in request.stream():
             body += part
             if len(body) > BODY:
-                raise HTTPException(413, "This is too long. Shorten the comment.")
+                raise HTTPException(413, "The form is too long. Shorten the comment.")
     except ClientDisconnect as error:
-        raise HTTPException(400, "This did not arrive completely.") from error
+        raise HTTPException(400, "The form did not arrive completely.") from error
     try:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict"))
     except ValueError as error:
-        raise HTTPException(400, "This is not a form.") from error
+        raise HTTPException(400, "The form is invalid.") from error
 
 
 def whole(text: str) -> int | None:
-    """Return the non-negative integer that a text of at most nine digits denotes; None for any other text."""
+    """Parse a non-negative integer of at most nine digits; return None for other texts."""
     return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None

@@ -10,13 +10,13 @@ import numpy as np
 from penchant.rating.tasks import RatingTask
 
 _BLOCK = 10
-"""Number of consecutive places in which half of the items have their sides swapped."""
+"""Number of consecutive items, half of which have their sides swapped."""
 _APART = 10
 """Minimum number of items between two showings of the same item, if there are enough items."""
 
 
 class ListPlace(NamedTuple):
-    """Place in a rater's list: an item's number, whether the item is repeated, and whether its sides are swapped."""
+    """Entry in a rater's list: an item's number, whether it is repeated, and whether its sides are swapped."""
 
     item: int
     repeated: bool
@@ -24,10 +24,10 @@ class ListPlace(NamedTuple):
 
 
 def plan(task: RatingTask, rater: int) -> list[ListPlace]:
-    """Return the list of places for the rater with number `rater`.
+    """Return the list of items for the rater with number `rater`.
 
     Practice items come first, in the given order. The other items, including attention items, follow in a random order
-    drawn with the seed. A proportion of the items is repeated, well after the first showing.
+    drawn with the seed. A proportion of the items is repeated, well after the first presentation.
     """
     draw = np.random.default_rng([task.seed, rater])
     kinds = [question.kind for question in task.items]
@@ -44,7 +44,7 @@ def plan(task: RatingTask, rater: int) -> list[ListPlace]:
 
 
 def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
-    """Draw which of `number` places have swapped sides: half of each `_BLOCK` places, rounded at random if odd."""
+    """Return `number` random Booleans, true for half of each `_BLOCK`, rounded at random if odd."""
     turned: list[bool] = []
     while len(turned) < number:
         size = min(_BLOCK, number - len(turned))
@@ -56,7 +56,7 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """Yield `order` with `number` items from its first half repeated, at the earliest after `_APART` other items."""
+    """Yield `order` with `number` items of its first half repeated, if possible at a distance of `_APART`."""
     half = order[: (len(order) + 1) // 2]
     early = [(position, i) for position, (i, _) in enumerate(half) if i in regular]
     chosen = draw.choice(len(early), size=min(number, len(early)), replace=False).tolist() if early else []

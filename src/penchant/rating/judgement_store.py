@@ -1,6 +1,6 @@
-"""The database of judgements: the task, the raters, their orders of items, and all answers.
+"""Database of judgements: the task, the raters, their orders of items, and all answers.
 
-Answers form a journal: no entry is ever changed, a retraction is a separate entry, and each entry is on disk before the
+Answers form a journal, whose entries never change; a retraction is a separate entry. Each entry is on disk before the
 page reports it as saved. Only one process at a time can open a database.
 """
 
@@ -50,7 +50,7 @@ _SCHEMA = f"""
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """A rater, with number, name and token."""
+    """A rater, identified by number, name and token."""
 
     n: int
     name: str
@@ -59,11 +59,10 @@ class Rater:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """An item at a place in a rater's list, with the rater's last answer.
+    """An item at a position in a rater's list, with the rater's last answer.
 
-    `revision` is the number of journal entries at this place, including retractions. `value`, `skipped` and `comment`
-    describe the last answer, and are None, "" and "" if there is none; `stands` is false if there is no answer or if it
-    was retracted.
+    `revision` is the number of journal entries for this position, including retractions. `value`, `skipped` and
+    `comment` describe the last answer; `stands` is false if there is none or if it was retracted.
     """
 
     position: int
@@ -78,7 +77,7 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A rater's progress: `done` of `of` places, and the first open place, None if there is none."""
+    """A rater's progress: number of items completed, total number, and first open position, if any."""
 
     done: int
     of: int
@@ -86,7 +85,7 @@ class Progress:
 
 
 class Store:
-    """Open database of judgements, as a context manager that locks the database against other processes."""
+    """Open database of judgements, locked against other processes; a context manager."""
 
     def __init__(self, database: Database, held: contextlib.ExitStack) -> None:
         self.path = database.path
@@ -105,8 +104,8 @@ class Store:
     ) -> Self:
         """Open the database at a path, or create it for a task; add missing raters, and allow `slots` raters to join.
 
-        Raises OutputError if the file is of another kind or is locked by another process, and StudyError if the
-        database has another task.
+        Raises OutputError if the file is not a database of judgements or is locked by another process, and StudyError
+        if the database belongs to another task.
         """
         held = contextlib.ExitStack()
         try:
@@ -129,7 +128,7 @@ class Store:
     def _continue(self, task: RatingTask, raters: Sequence[str], slots: int) -> None:
         (known,) = self._one("SELECT sha256 FROM task")
         if known != task.sha256:
-            message = "contains judgements of other items, or has another seed, proportion of repeats or scale"
+            message = "was created for other items or with another scale, seed or proportion of repeats"
             raise StudyError(message, where=str(self.path), hint="use the same options, or give another file with -o")
         with self.change():
             self._db.execute("UPDATE task SET task = ?, slots = MAX(slots, ?)", (_json(task.described()), slots))
@@ -157,14 +156,14 @@ class Store:
         return [Rater(*row) for row in self._db.execute("SELECT n, name, token FROM raters ORDER BY n")]
 
     def token(self, name: str) -> str:
-        """Return the token of the link called `name`: the owner's link or the link for joining."""
+        """Return the token of a link: `OWNER` for the owner's link, `JOIN` for the link for joining."""
         (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
         return str(token)
 
     def withdraw(self, n: int) -> bool:
         """Delete a rater and all of the rater's answers from the file; can be repeated after a failure.
 
-        Return False if traces remain until the database is closed because another program is reading it.
+        Returns False if another program that is reading the file keeps traces of them until the database is closed.
         """
         with self.change():
             self._db.execute("DELETE FROM answers WHERE rater = ?", (n,))
@@ -175,7 +174,7 @@ class Store:
         return self._bring_in()
 
     def is_token(self, name: str, given: str) -> bool:
-        """Return whether `given` is the token of the link called `name`, compared in constant time."""
+        """Return whether `given` is the token of a link (`OWNER` or `JOIN`), compared in constant time."""
         return same(self.token(name), given)
 
     def rater(self, n: int, token: str) -> Rater | None:
@@ -192,7 +191,7 @@ class Store:
     def join(self, form: str) -> Rater | None:
         """Return the rater who joins with a form, adding the rater the first time; None if all slots are taken.
 
-        The rater's token is derived from the form, so that sending the same form again returns the same rater.
+        The token is derived from the form, so that sending a form again returns the same rater.
         """
         token = self.signed("joined", form)[: _BITS // 4]
         with self.change():
@@ -212,7 +211,7 @@ class Store:
         return rater
 
     def signed(self, *parts: object) -> str:
-        """Return a signature of `parts`, which only this database can compute."""
+        """Return a signature of `parts` that only this database can compute."""
         message = _json([str(part) for part in parts]).encode()
         return hmac.new(str(self._secret).encode(), message, "sha256").hexdigest()
 
@@ -286,7 +285,7 @@ class Store:
         return True
 
     def decide(self, item: int, value: float | str, comment: str, known: int) -> bool:
-        """Save the owner's decision on an item; return False if the number of earlier decisions is not `known`."""
+        """Save the owner's decision on an item; return False if its number of decisions is no longer `known`."""
         with self.change():
             if self._one("SELECT COUNT(*) FROM decisions WHERE item = ?", item) != (known,):
                 return False
@@ -297,7 +296,6 @@ class Store:
     # The database -----------------------------------------------------------------------------------------------------
 
     def _one(self, query: str, *values: object) -> Any:
-        """Return the first row of a query's result; None if there is none."""
         return self._db.execute(query, values).fetchone()
 
     def _task(self) -> RatingTask:

@@ -1,6 +1,6 @@
-"""Rating pages that work without a server: they keep a rater's answers in the browser and save them as a table.
+"""Rating pages that work without a server: they keep answers in the browser and save them as a table.
 
-Instruments read this table. Its first row also contains the complete journal of answers, which `take_in` reads.
+Instruments read this table. Its first row also contains the complete journal of answers, which `take_in` imports.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from penchant.rating.tasks import Question, RatingTask
 from penchant.text_io import read_text
 
 JOURNAL = "penchant journal"
-"""Name of the cell in the first row that contains the complete journal."""
+"""Name of the column whose first cell contains the complete journal."""
 _LARGEST = 50 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The rater of an imported file, and the numbers of new answers and of answers already known."""
+    """The rater of an imported file, and the numbers of new and of already known answers."""
 
     rater: str
     new: int
@@ -36,7 +36,7 @@ class Taken:
 
 
 def write_pages(store: Store, folder: str | Path) -> list[Path]:
-    """Write a page for each rater and return the paths. Raises OutputError, also if there are no raters."""
+    """Write a page for each rater and return the paths; raise OutputError if there are no raters or writing fails."""
     raters = store.raters()
     if not raters:
         raise OutputError("there are no raters yet", where=str(folder), hint="add them with --raters anna,ben")
@@ -74,7 +74,6 @@ def _embedded(value: object) -> str:
 
 
 def _given(store: Store, rater: Rater) -> dict[str, Any]:
-    """Return the data for a rater's page: the task, and the items in the rater's order."""
     task = store.task
     seen: set[int] = set()
     items = []
@@ -119,7 +118,7 @@ def _item(task: RatingTask, question: Question, *, turned: bool, repeated: bool)
 
 
 def take_in(store: Store, files: Sequence[str | Path]) -> list[Taken]:
-    """Import all answers that pages saved, or none. Raises DataError if a file was not saved by a page of `store`."""
+    """Import the answers in all files, or in none; raise DataError if a file was not saved by a page of `store`."""
     with store.change():
         return [_take_in(store, Path(file)) for file in files]
 
@@ -128,7 +127,9 @@ def _take_in(store: Store, path: Path) -> Taken:
     journal = _journal(path)
     rater = next((each for each in store.raters() if each.n == journal.get("n")), None)
     if rater is None or journal.get("sign") != store.signed("page", rater.n, rater.token):
-        raise DataError("was saved by a page of another database", file=path, hint="give the database of that page")
+        raise DataError(
+            "was saved by a page of another database", file=path, hint="give the database from which the page was made"
+        )
     if journal.get("task") != store.task.sha256:
         raise DataError("was saved by a page of another task", file=path)
     answers = journal.get("said")
@@ -155,9 +156,9 @@ def _journal(path: Path) -> dict[str, Any]:
 
 
 def _checked(task: RatingTask, entry: object, path: Path) -> tuple[int, float | str | None, str, str, float | None]:
-    """Return the fields of one answer as the database stores them. Raises DataError if they are invalid."""
+    """Validate a journal entry and return its fields as the database stores them."""
     if not isinstance(entry, Mapping):
-        raise DataError("is damaged", file=path)
+        raise DataError("contains a damaged answer", file=path)
     position, number, seconds = entry.get("position"), entry.get("answer"), entry.get("seconds")
     skipped, comment = str(entry.get("skipped") or ""), str(entry.get("comment") or "")[:COMMENT]
     whole = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(task.answers)

@@ -24,7 +24,7 @@ from penchant.tables.formula_escape import for_spreadsheets
 from penchant.tables.judgement_database import CURRENT, judgement_rows
 
 STEPS = 10
-"""Number of times at which agreement over time is computed."""
+"""Number of points in time at which agreement is computed."""
 MOST = 100
 """Maximum number of disputed items to show."""
 RESAMPLES = 1_000
@@ -58,9 +58,9 @@ class KeptAnswer:
 class RaterFacts:
     """A rater's progress and consistency.
 
-    `repeats` is the number of items that were shown twice and answered both times, `same` the number of these with
-    equal answers, and `apart` the mean distance between the two answers (NaN for choices). `missed` of the `attention`
-    items were answered incorrectly. `seconds` is the median time per item, NaN if no time is known.
+    `repeats` counts the items answered twice, `same` the repeats with equal answers, and `apart` is the mean distance
+    between the two answers (NaN for choices). `missed` of the `attention` items were answered incorrectly. `seconds` is
+    the median time per item, NaN if no time is known.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True)
 class OwnerSummary:
-    """Content of the owner's page; `shares` has each possible answer with its count and proportion."""
+    """Content of the owner's page; `shares` contains each possible answer with its count and proportion."""
 
     raters: tuple[RaterFacts, ...]
     agreement: Estimate
@@ -103,7 +103,7 @@ class OwnerSummary:
 
     @property
     def drawn(self) -> bool:
-        """True if agreement is known at two or more times, so that it can be drawn."""
+        """True if agreement is known for two or more points in time, so that it can be plotted."""
         return sum(not np.isnan(estimate.value) for _, estimate in self.growth) > 1
 
 
@@ -125,12 +125,12 @@ def summarise(path: Path, task: RatingTask) -> OwnerSummary:
 
 
 def code(store: Store, rater: Rater) -> str:
-    """Return the code shown to a rater at the end, which proves to the owner that the rater has finished."""
+    """Return the completion code of a rater, which proves to the owner that the rater has finished."""
     return store.signed("done", rater.n, rater.token)[:8].upper()
 
 
 def _reading(path: Path) -> closing[sqlite3.Connection]:
-    """Open a read-only connection, separate from the server's, so that raters need not wait."""
+    """Open a read-only connection that does not block raters."""
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
 
 
@@ -145,12 +145,12 @@ def _read(path: Path) -> tuple[list[KeptAnswer], list[tuple[str, int]], Mapping[
 
 
 def _first(task: RatingTask, said: Sequence[KeptAnswer]) -> list[KeptAnswer]:
-    """Return the answers and skips at the first showing of items."""
+    """Return the first responses to regular items, including skips."""
     return [each for each in said if task.items[each.item].kind == "item" and not each.repeated]
 
 
 def _counted(task: RatingTask, said: Sequence[KeptAnswer]) -> list[KeptAnswer]:
-    """Return the judgements, which are the answers at the first showing of each item."""
+    """Return the first answers to regular items, without skips."""
     return [each for each in _first(task, said) if each.value is not None]
 
 
@@ -178,7 +178,7 @@ def _facts(task: RatingTask, name: str, of: int, said: Sequence[KeptAnswer]) -> 
 def alpha(task: RatingTask, said: Sequence[KeptAnswer]) -> Estimate:
     """Return Krippendorff's α of the judgements, with the ordinal metric for a scale and the nominal for choices.
 
-    The result is the same as in `penchant ratings agreement`.
+    The result is the same as from `penchant ratings agreement`.
     """
     domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
     kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
@@ -186,7 +186,6 @@ def alpha(task: RatingTask, said: Sequence[KeptAnswer]) -> Estimate:
 
 
 def _counts(task: RatingTask, said: Sequence[KeptAnswer]) -> Counts:
-    """Return the counts of each answer to each item, an array (items, answers)."""
     rows: dict[int, Counts] = {}
     for each in sorted(_counted(task, said), key=lambda each: each.item):
         row = rows.setdefault(each.item, np.zeros(len(task.answers), dtype=np.int64))
@@ -195,7 +194,6 @@ def _counts(task: RatingTask, said: Sequence[KeptAnswer]) -> Counts:
 
 
 def _shares(task: RatingTask, said: Sequence[KeptAnswer]) -> Iterator[tuple[str, int, float]]:
-    """Yield each possible answer with its count and proportion."""
     times = _counts(task, said).sum(axis=0)
     for answer, n in zip(task.answers, times.tolist(), strict=True):
         label = f"the {answer} sentence" if task.kind == "choice" else f"{answer:g}"
@@ -261,14 +259,12 @@ Cells = Mapping[str, object]
 
 
 def _judgements(path: Path, task: RatingTask) -> list[Cells]:
-    """Return the judgements in the format that the instrument reads."""
     with _reading(path) as database:
         data = database.serialize()
     return [row.values for row in judgement_rows(data, path)]
 
 
 def _decisions(path: Path, task: RatingTask) -> list[Cells]:
-    """Return the owner's decisions, one row per item."""
     return [
         {**task.items[item].key, task.value: str(decided[-1][0]), "comment": decided[-1][1]}
         for item, decided in sorted(_read(path)[2].items())
@@ -276,7 +272,6 @@ def _decisions(path: Path, task: RatingTask) -> list[Cells]:
 
 
 def _comments(path: Path, task: RatingTask) -> list[Cells]:
-    """Return the raters' comments and reasons for skips."""
     return [
         {**task.items[each.item].key, "rater": each.rater, "skipped": each.skipped, "comment": visible(each.comment)}
         for each in _read(path)[0]

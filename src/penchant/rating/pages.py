@@ -20,7 +20,7 @@ _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "nqo", "ps", "sd", "syr"
 
 
 def page(name: str, /, **context: Any) -> str:
-    """Return the page called `name` as HTML, rendered with `context`."""
+    """Render the page called `name` with the variables in `context`."""
     return _environment().get_template(f"{name}.html").render(context)
 
 
@@ -34,7 +34,7 @@ def _environment() -> jinja2.Environment:
 
 
 def direction(language: str) -> str:
-    """Return the HTML writing direction of a language: "rtl" if it is known to run right to left, else "auto"."""
+    """Return the HTML `dir` value of a language: "rtl" for known right-to-left languages, otherwise "auto"."""
     return "rtl" if language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "auto"
 
 
@@ -57,7 +57,7 @@ def parts(question: Question) -> tuple[str, str, str]:
 
 
 def shown(task: RatingTask, showing: Showing, progress: Progress) -> Mapping[str, Any]:
-    """Return the context for an item's page; `sides` has the texts of a choice with the numbers of their answers."""
+    """Return the template variables of an item's page."""
     chosen = task.answers.index(showing.value) if showing.value in task.answers else None
     sides = [(0, showing.question.text), (1, showing.question.other)]
     return {
@@ -74,7 +74,7 @@ def shown(task: RatingTask, showing: Showing, progress: Progress) -> Mapping[str
 
 
 def told(task: RatingTask, question: Question, value: float | str) -> str:
-    """Return an answer as the text that a rater reads."""
+    """Return the text of an answer, as shown to raters."""
     if task.kind == "choice":
         return {FIRST: question.text, SECOND: question.other}.get(str(value), str(value))
     label = next((point.label for point in task.points if point.value == value), "")

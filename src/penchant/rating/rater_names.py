@@ -1,4 +1,4 @@
-"""Names of raters, each unique to one person."""
+"""Validation of the names of raters."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from penchant.errors import MethodError, visible
 from penchant.unicode_spellings import as_named
 
 NUMBERED = "rater "
-"""Prefix, before a number, of the names of raters who join by a link."""
+"""Prefix of the numbered names of raters who join by a link."""
 MOST = 10_000
-"""Maximum number of raters that can be named."""
+"""Maximum number of names in a list."""
 LONGEST = 100
 """Maximum length of a name in characters."""
 
 
 def is_numbered(name: str) -> bool:
-    """Return whether a name is the name of a rater who joined by a link."""
+    """Return whether a name belongs to a rater who joined by a link."""
     return bool(re.fullmatch(f"{NUMBERED}[0-9]{{1,9}}", name))
 
 
 def names_of(text: str) -> list[str]:
-    """Return the distinct names in a comma-separated list. Raises MethodError if a name cannot be used."""
+    """Return the distinct names in a comma-separated list; raise MethodError if a name is invalid."""
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if len(names) > MOST:
         raise MethodError(f"names more than {MOST:,} raters", where="--raters", hint="let them join with --open")
@@ -31,7 +31,7 @@ def names_of(text: str) -> list[str]:
             raise MethodError(f"'{name[:20]}…' is longer than {LONGEST} characters", where="--raters")
         if not as_named(name):
             hint = "use names with visible characters"
-            raise MethodError(f"the name '{visible(name)}' is invisible", where="--raters", hint=hint)
+            raise MethodError(f"the name '{visible(name)}' has no visible characters", where="--raters", hint=hint)
     refuse_alike(names, [])
     return names
 
@@ -49,7 +49,7 @@ def refuse_alike(names: Sequence[str], known: Iterable[str]) -> None:
         if is_numbered(as_named(name)):
             hint = "choose another name"
             raise MethodError(
-                f"'{visible(name)}' is reserved for raters who join by --open", where="--raters", hint=hint
+                f"'{visible(name)}' is reserved for raters who join with --open", where="--raters", hint=hint
             )
         other = others.setdefault(as_named(name), name)
         if other != name:

@@ -1,4 +1,4 @@
-"""Notes on raters whose ratings are opposite to those of the others, for example because they reversed the scale."""
+"""Notes on raters who contradict the others, for example because they reversed the scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from penchant.stats.raters import with_others, worth
 
 Rater = TypeVar("Rater", bound=Hashable)
 LITTLE = 0.1
-"""Proportion of all units below which a rater has judged few units."""
+"""Proportion of the units below which a note says that a rater judged few."""
 
 
 def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Estimate]:
@@ -31,7 +31,7 @@ def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Es
 def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[[Rater], str] = str) -> Iterator[str]:
     """Yield notes on raters whose correlation with the other raters has a confidence interval below 0.
 
-    `noun` is the plural noun for the judged units, and `called` returns the name of a rater.
+    `noun` is the plural noun for the judged units, and `called` returns the name of a rater to display.
     """
     against = {rater: found for rater, found in correlations.items() if found.high < 0}
     if len(correlations) == 2 and len(against) == 2:
@@ -59,12 +59,13 @@ def _shown(found: Estimate, noun: str) -> str:
 
 
 def newcomers(judged: Mapping[Rater, int], units: int, noun: str) -> str:
-    """Return a note on raters who judged few of the `units` units; "" if there are none.
+    """Return a note on raters who judged few units; "" if there are none.
 
-    `judged` maps each rater to the number of units judged; `noun` is the plural noun for the units.
+    `judged` maps each rater to the number of units judged, `units` is the number of all units, and `noun` their plural
+    noun.
     """
     few = sum(number < LITTLE * units for number in judged.values())
     if not few or len(judged) < 2:
         return ""
     told = f"{few:,} of {counted(len(judged), 'raters')} judged under {LITTLE:.0%} of the {counted(units, noun)}"
-    return f"{told}, so that the effective number of raters is {worth(list(judged.values())):.1f}"
+    return f"{told}, so the effective number of raters is {worth(list(judged.values())):.1f}"

@@ -14,11 +14,11 @@ from penchant.stats.raters import with_others
 
 Unit = TypeVar("Unit", bound=Hashable)
 _FEWEST = 40
-"""Minimum number of units in a reported shift."""
+"""Minimum number of rated rows in a shift."""
 _LEVEL = 0.995
 """Confidence level of the intervals that must not overlap; high, because some rows fit their neighbours by chance."""
 _LEAST = 0.3
-"""Minimum correlation after moving the ratings back; without agreement, there is no evidence of a shift."""
+"""Minimum correlation with the other raters after moving the ratings back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Slip:
 
 
 def slipped(order: Sequence[Unit], own: Mapping[Unit, float], others: Mapping[Unit, float]) -> Slip | None:
-    """Return the run of rows whose ratings agree much better with other raters' means one row up or down, or None.
+    """Return the run of ratings that agree much better with the other raters one row up or down, or None.
 
-    `order` has the units in the order of the rater's table, including units without ratings. The run is the one whose
-    sum of squared distances decreases most when its ratings are moved. It is returned if the confidence intervals of
-    the rank correlations before and after the move do not overlap and it has at least 40 rated rows.
+    `order` lists the units in the order of the rater's table, including unrated ones. The run is chosen so that moving
+    it reduces the sum of squared distances to the other raters' means most. It must have at least 40 rated rows, and
+    the confidence intervals of its rank correlations before and after the move must not overlap.
     """
     x, y = (np.array([table.get(unit, np.nan) for unit in order], dtype=np.float64) for table in (own, others))
     slips = [slip for down in (True, False) if (slip := _slip(x, y, down=down)) is not None]
@@ -64,7 +64,7 @@ def _slip(x: Array, y: Array, *, down: bool) -> Slip | None:
 
 
 def _most(gain: Array) -> tuple[int, int]:
-    """Return the first and last row of the contiguous part with the largest sum (Kadane's algorithm)."""
+    """Return the first and last index of the contiguous run with the largest sum (Kadane's algorithm)."""
     best, sum_, start, part = 0.0, 0.0, 0, (0, -1)
     for i, value in enumerate(gain.tolist()):
         if sum_ <= 0:

@@ -1,7 +1,7 @@
-"""Server of the rating page, with plain HTTP forms for raters with a link and for the owner.
+"""Web server of the rating page, with plain HTML forms for raters and the owner.
 
-A link's token is moved to a cookie on first use, so that it is not in addresses that a browser stores or passes on.
-Every form that changes data has a signature, which only this server can compute for the rater.
+The token in a link is moved to a cookie on first use, so that browsers do not store it in addresses or pass it on.
+Every form that changes data has a signature that only this server can compute.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ASSETS = {"rate.css": "text/css", "rate.js": "text/javascript"}
 
 
 class _Number(IntegerConvertor):
-    """Converter for numbers of at most nine digits in addresses."""
+    """Converter for integers of at most nine digits in URL paths."""
 
     regex = "[0-9]{1,9}"
 
@@ -68,7 +68,7 @@ class Headers:
 
 
 class Site:
-    """Pages of one database; `base` is the path of the public address, such as "/rate", or ""."""
+    """Rating pages of one database; `base` is the path of the public URL, such as "/rate", or "" for none."""
 
     def __init__(self, store: Store, base: str = "", *, secure: bool = False) -> None:
         self.store = store
@@ -111,7 +111,7 @@ class Site:
         return self._page("message", known.status_code, title="This did not work", text=known.detail)
 
     async def _unsaved(self, request: Request, error: Exception) -> Response:
-        text = "This may not be saved. Go back and send it again; it will count only once."
+        text = "Your input may not have been saved. Go back and send it again; it will be saved only once."
         return self._page("message", 503, title="This did not work", text=text)
 
     async def nowhere(self, request: Request) -> Response:
@@ -126,11 +126,11 @@ class Site:
         return Response((ASSETS / name).read_bytes(), media_type=_ASSETS[name])
 
     async def icon(self, request: Request) -> Response:
-        """Return an empty response, since browsers ask for an icon."""
+        """Return an empty response to a browser's request for an icon."""
         return Response(status_code=204)
 
     async def enter(self, request: Request) -> Response:
-        """Open the link of a rater or the owner and move its token to a cookie; show a form for the joining link."""
+        """Log in a rater or the owner by link, or show a form if the link is for joining."""
         token = request.path_params["token"]
         if self.store.is_token(OWNER, token):
             return self._with_cookie("owner", token, "/owner/")
@@ -140,16 +140,16 @@ class Site:
             return self._page("join", token=token, form=form, sign=sign)
         rater = self.store.rater_of(token)
         if rater is None:
-            raise HTTPException(404, "This link is not known. Is it complete?")
+            raise HTTPException(404, "This link is invalid. Check that it is complete.")
         return self._with_cookie(f"rater{rater.n}", token, f"/r/{rater.n}/")
 
     async def join(self, request: Request) -> Response:
-        """Add a rater, or log in the rater whom the same form added before."""
+        """Add a rater and log them in; a form that is sent twice adds only one rater."""
         token = request.path_params["token"]
         form = await form_of(request)
         sign = self.store.signed("join", token, form.get("form", ""))
         if not self.store.is_token(JOIN, token) or not same(sign, form.get("sign", "")):
-            raise HTTPException(403, "This form is not known. Open the link again.")
+            raise HTTPException(403, "This form is invalid. Open the link again.")
         rater = self.store.join(form["form"])
         if rater is None:
             raise HTTPException(409, "All places are taken. Thank you for your interest.")
@@ -185,7 +185,6 @@ class Site:
         return self.store.signed("item", rater.n, rater.token, *fields)
 
     def _undo_form(self, rater: Rater) -> dict[str, str]:
-        """Return the form fields that retract the last answer, and no other answer if they are sent again."""
         answer = str(self.store.last(rater) or 0)
         return {"answer": answer, "sign": self._undo_sign(rater, answer)}
 
@@ -193,7 +192,7 @@ class Site:
         return self.store.signed("undo", rater.n, rater.token, answer)
 
     async def answer(self, request: Request) -> Response:
-        """Save an answer to disk before the next page is shown."""
+        """Save an answer and redirect to the next page."""
         rater = self._rater(request)
         form = await form_of(request)
         _require_sign(self._item_sign(rater, form), form)
@@ -204,7 +203,7 @@ class Site:
         reason, number = form.get("reason", ""), whole(form.get("value", ""))
         value = answers[number] if number is not None and number < len(answers) else None
         if value is None and reason not in REASONS:
-            raise HTTPException(400, "Choose an answer, or a reason to skip the item. Go back to do so.")
+            raise HTTPException(400, "Go back and choose an answer, or a reason to skip the item.")
         if showing.revision == int(form["revision"]):
             self.store.answer(
                 rater,
@@ -217,7 +216,6 @@ class Site:
         return RedirectResponse(self._after(rater, showing, value), 303)
 
     def _after(self, rater: Rater, showing: Showing, value: float | str | None) -> str:
-        """Return the address of the page to show after an answer."""
         if showing.question.kind == "practice" and showing.question.right is not None and value is not None:
             return f"feedback/{showing.position}"
         progress = self.store.progress(rater)
@@ -249,7 +247,7 @@ class Site:
         )
 
     async def rest(self, request: Request) -> Response:
-        """Show a break."""
+        """Show the page for a break."""
         return self._page("break", progress=self.store.progress(self._rater(request)))
 
     async def done(self, request: Request) -> Response:
@@ -295,12 +293,14 @@ class Site:
         item, number, known = (whole(form.get(name, "")) for name in ("item", "value", "known"))
         answers, items = self.store.task.answers, self.store.task.items
         if item is None or number is None or known is None:
-            raise HTTPException(400, "Choose an answer. Go back to do so.")
+            raise HTTPException(400, "Go back and choose an answer.")
         if item >= len(items) or number >= len(answers):
             raise HTTPException(404, "There is no such item.")
         comment = form.get("comment", "").strip()[:COMMENT]
         if not self.store.decide(item, answers[number], comment, known):
-            raise HTTPException(409, "Somebody decided on this item since the page was opened. Go back and look again.")
+            raise HTTPException(
+                409, "The decision on this item has changed since you opened the page. Go back and look again."
+            )
         return RedirectResponse("./#disputed", 303)
 
     async def withdraw(self, request: Request) -> Response:
@@ -312,9 +312,9 @@ class Site:
             return RedirectResponse("./", 303)
         _require_sign(self._withdraw_form(rater)["sign"], form)
         if form.get("sure") != "yes":
-            raise HTTPException(400, "Confirm that you are sure. Go back to do so.")
+            raise HTTPException(400, "Go back and confirm that you are sure.")
         if not self.store.withdraw(rater.n):
-            text = "The answers are deleted. Traces stay in the file until the server stops: another program reads it."
+            text = "The answers are deleted, but another program keeps traces in the file until the server stops."
             raise HTTPException(503, text)
         return RedirectResponse("./", 303)
 
@@ -358,4 +358,4 @@ class Site:
 
 def _require_sign(sign: str, form: dict[str, str]) -> None:
     if not same(sign, form.get("sign", "")):
-        raise HTTPException(403, "This form is not known. Open your link again.")
+        raise HTTPException(403, "This form is invalid. Open your link again.")

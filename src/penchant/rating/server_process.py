@@ -18,7 +18,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Address of the page: the host and port to listen on, and the public URL of a proxy, if any."""
+    """Address of the rating page: the host and port to listen on, and the public URL of a proxy, if any."""
 
     host: str
     port: int
@@ -44,7 +44,7 @@ class Address:
 
 
 def check_public(public: str) -> None:
-    """Raise MethodError if a public address is given and is not the URL of a page."""
+    """Raise MethodError if a nonempty public address is not a valid URL."""
     try:
         split = urlsplit(public)
         is_page = bool(split.hostname) and split.port != 0 and split.scheme in ("http", "https")
@@ -52,7 +52,7 @@ def check_public(public: str) -> None:
         is_page = False
     if public and (not is_page or split.query or split.fragment):
         raise MethodError(
-            f"'{public}' is not the URL of a page", where="--public", hint="use a URL like https://example.org/rate"
+            f"'{public}' is not a valid URL", where="--public", hint="use a URL like https://example.org/rate"
         )
 
 

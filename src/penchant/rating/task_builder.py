@@ -1,4 +1,4 @@
-"""Construction of a rating task from a target, an instrument's items or a table, and from the owner's options."""
+"""Construction of a rating task from a table or an instrument's items, and from the owner's options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RANGE = re.compile(r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})\s*")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Options of the owner that are added to a task."""
+    """The owner's options for instructions, additional items, repeats and breaks."""
 
     instructions: Path | None = None
     practice: Path | None = None
@@ -39,7 +39,7 @@ class Given:
 
 
 def share(text: str) -> float:
-    """Return the proportion between 0 and 1 that a text such as 5% or 0.05 denotes. Raises MethodError."""
+    """Parse a proportion such as 5% or 0.05; raise MethodError if it is not between 0 and 1."""
     number, percent, rest = text.strip().partition("%")
     value = numeral(number)
     value = -1 if value is None else value / (100 if percent else 1)
@@ -49,14 +49,15 @@ def share(text: str) -> float:
 
 
 def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> RatingTask:
-    """Return the task for a target. Raises DataError, MethodError or StudyError.
+    """Return the rating task for a target.
 
-    The items are the texts of a table if a column is given, else the items of the first instrument that recognises the
-    target.
+    The items are the texts in a column of a table if the column is given, otherwise the items of the first instrument
+    that recognises the target. Raises MethodError if no instrument does or an option does not apply,
+    and DataError or StudyError if the target is invalid.
     """
     task = _task(target, wishes, judges)
     if not task.items:
-        raise DataError("contains nothing to rate", file=target)
+        raise DataError("contains no items to rate", file=target)
     practice = _declared(given.practice, task, "practice") if given.practice else ()
     attention = _declared(given.attention, task, "attention") if given.attention else ()
     text = read_text(given.instructions, largest=_LONGEST) if given.instructions else task.instructions
@@ -72,21 +73,21 @@ def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> RatingTask:
     if wishes.column:
         return _texts_task(Path(target), wishes)
     if wishes.scale:
-        raise MethodError("--scale needs a table of texts", hint="give the column of texts with --column")
+        raise MethodError("--scale requires a table of texts", hint="give the column of texts with --column")
     tasks = (judge(target, wishes) for judge in judges)
     task = next((task for task in tasks if task is not None), None)
     if task is None:
         hint = "give a result directory of cloze, a table of pairs, a set of value statements, or a table with --column"
-        raise MethodError("contains no items that people can rate", where=target, hint=hint)
+        raise MethodError("contains no items to rate", where=target, hint=hint)
     if for_pairs and not task.has_pairs:
         raise MethodError(message, where=target, hint="omit them")
     return task
 
 
 def scale_points(text: str) -> tuple[Point, ...]:
-    """Return the points of a scale such as "1-7", "1=bad,2,3=good" or "no,perhaps,yes".
+    """Parse the points of a scale such as "1-7", "1=bad,2,3=good" or "no,perhaps,yes".
 
-    Points without numbers are numbered from 1. Raises MethodError.
+    Points without numbers are numbered from 1. Raises MethodError if the scale is invalid.
     """
     whole = _RANGE.fullmatch(text)
     if whole:
@@ -110,7 +111,9 @@ def _named(text: str) -> Iterator[Point]:
         number, _, label = part.partition("=")
         value = _number(number)
         if numbered and value is None:
-            raise MethodError(f"'{part}' has no number", where="--scale", hint='write it like "1=bad,2,3=good"')
+            raise MethodError(
+                f"the point '{part}' has no number", where="--scale", hint='write it like "1=bad,2,3=good"'
+            )
         yield Point(value, label.strip()) if value is not None else Point(float(n), part)
 
 
@@ -120,7 +123,7 @@ def _number(text: str) -> float | None:
 
 
 def _texts_task(path: Path, wishes: Wishes) -> RatingTask:
-    """Return the task of rating the texts in a table's column; all cells of a row are copied into its judgements."""
+    """Return the task of rating the texts in a column; judgements keep all cells of their row."""
     rows = read_rows(path)
     points = scale_points(wishes.scale or "1-5")
     reserved = {"rater", "rating"} & set(rows[0].values)

@@ -28,9 +28,9 @@ class Point:
 class Question:
     """An item of a task.
 
-    `key` has the cells that identify the item's judgements; `text` is shown, and `span` gives the position in `text` of
-    the word to judge. In a choice, `text` is the first text, called "good", and `other` is the second text. `right` is
-    the correct answer to a practice or attention item, and `why` is the reason shown for that answer.
+    `key` contains the cells that identify the item in the table of judgements, and `span` is the position in `text` of
+    the word to judge. In a choice, `text` is the first sentence, called "good", and `other` the second. `right` is the
+    correct answer to a practice or attention item, and `why` the explanation shown with it.
     """
 
     key: Mapping[str, str]
@@ -46,9 +46,9 @@ class Question:
 class RatingTask:
     """A rating task, the same for all raters.
 
-    `question` is shown above each item; `points` has the points of the scale, and is empty for a choice; `layout` is
-    the layout of the table of judgements (see `penchant.tables.judgement_database`), and `value` names the column with
-    the judgements. `language` is a BCP 47 tag, "und" if unknown. `instructions` is Markdown text.
+    `question` is shown above each item. `points` are the points of the scale, empty for a choice. `layout` is the
+    layout of the table of judgements (see `penchant.tables.judgement_database`), and `value` the name of its column of
+    judgements. `language` is a BCP 47 tag, "und" if unknown. `instructions` is Markdown text.
     """
 
     title: str
@@ -80,24 +80,24 @@ class RatingTask:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the task without its instructions, title and breaks, which may change."""
+        """The SHA-256 hash of the task without its instructions, title and breaks, which may change."""
         asked = {name: value for name, value in asdict(self).items() if name not in ("instructions", "title", "breaks")}
         return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> RatingTask:
-    """Return the task with a stored description and `items`."""
+    """Reconstruct a task from its stored description and its items."""
     points = tuple(Point(**point) for point in described["points"])
     return RatingTask(**{**described, "points": points}, items=items)
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """Options of the owner that determine the task for a target.
+    """The owner's options that determine the items and the scale of a task.
 
-    `task` selects one of an instrument's kinds of task, such as `choice` or `sentences`; `everything` includes words
-    that are already rated; results in the directories `without` are ignored. For pairs, `columns` maps fields to
-    columns of their tables, `files` has the tables of a study given as the target, and `per_group` is the number of
+    `task` selects one of an instrument's kinds of task, such as `choice` or `sentences`. `everything` includes words
+    that are already rated, and `without` contains result directories to ignore. For pairs, `columns` maps fields to
+    columns of their tables, `files` are the tables of a study given as the target, and `per_group` is the number of
     pairs drawn from each group with `seed` (0 for all).
     """
 

@@ -12,9 +12,9 @@ SPACE = "▁"
 
 
 def _alphabet() -> dict[str, int]:
-    """Return the byte represented by each character of byte-level BPE (Radford et al. 2019).
+    """Map each character of byte-level BPE to the byte that it represents (Radford et al. 2019).
 
-    Printable Latin-1 characters represent themselves; the characters from U+0100 represent the other bytes, in order.
+    Printable Latin-1 characters represent themselves; characters from U+0100 on represent the other bytes, in order.
     """
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     printable = {chr(byte): byte for byte in itself}
@@ -28,7 +28,7 @@ _SAMPLE = 100
 
 
 def readable(pieces: pl.Series, texts: pl.Series) -> pl.Series:
-    """Return byte-level tokens decoded to text, and tokens of other tokenizers unchanged.
+    """Decode byte-level tokens to text, and return tokens of other tokenizers unchanged.
 
     Bytes of an incomplete character are written as `‹E0 A6›`. `texts` are the tokenized texts.
     """

@@ -1,4 +1,4 @@
-"""Export of a study's tables and figures to files; no number is computed here."""
+"""Export of a study's tables and figures to files."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def export(
     scores: str | Sequence[str] | None = None,
     columns: str | Sequence[str] | None = None,
 ) -> list[Path]:
-    """Write all tables as CSV ("csv") or as LaTeX with methods and references ("latex"), or all figures ("figures").
+    """Write a study's tables ("csv" or "latex") or figures ("figures") to a folder and return the paths of the files.
 
-    `scores` and `columns` select the rows and columns of the tables (see `penchant.report.export_filter`). Returns the
-    paths of the files.
+    `scores` and `columns` select the rows and columns of the tables (see `penchant.report.export_filter`). The LaTeX
+    export includes methods and references.
 
     Files of an earlier export are replaced, each atomically; a hidden file in the folder records their hashes. Raises
-    MethodError for an unknown form or for a name that no table contains, and OutputError if a file cannot be written,
-    or if it would replace a file that was not written by an export or has changed since.
+    MethodError for an unknown format or for a name that no table contains, and OutputError if a file cannot be written,
+    or if it would replace a file that was not exported or has been modified since.
     """
     if to not in FORMS:
         raise MethodError(f"unknown format '{to}'", hint=one_of(to, FORMS))
@@ -67,7 +67,7 @@ def export(
 
 
 def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
-    """Return a sentence for each section whose tables lack some of the selected columns.
+    """Return a sentence for each section whose tables lack any of the selected columns.
 
     Raises MethodError for a column that no table contains.
     """
@@ -91,14 +91,14 @@ _HASHES = ".penchant-export.json"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Origin of an exported file: the hash of its results (`Document.made_of`) and the options of the export."""
+    """Origin of an exported file: the hash of the results (`Document.made_of`) and the export options."""
 
     of: str
     by: tuple[str, ...]
 
 
 def exported(folder: Path) -> dict[str, Made]:
-    """Return the origin of each exported file that still exists in a folder; empty if there is no export record."""
+    """Return the origin of each exported file that still exists in a folder, by file name."""
     try:
         records = json.loads(read_text(folder / _HASHES))["made"]
         made = {str(name): Made(str(each["of"]), tuple(map(str, each["by"]))) for name, each in records.items()}
@@ -129,7 +129,7 @@ _PARTS = {"low": "the lower end of its interval", "high": "the upper end of its 
 
 
 def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -> pl.DataFrame:
-    """Return the index of exported tables: one row per file, and one row per column with its meaning."""
+    """Return the index of exported tables, with one row per file and one row per column with its meaning."""
     rows = []
     for file, title, frame, own in tables:
         rows.append((file, "", " ".join(title.split()), len(frame)))
@@ -142,7 +142,7 @@ def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -
 
 
 def _frames(placed: StudySection, choice: ExportFilter) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the name, title and data of each table of a section, followed by the data from which they were made."""
+    """Yield the name, title and data of each table of a section, then of the data frames behind them."""
     for table in choice.tables(placed):
         yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
     if placed.section.items is None:
@@ -156,10 +156,9 @@ def _frames(placed: StudySection, choice: ExportFilter) -> Iterator[tuple[str, s
 
 
 def _text(frame: pl.DataFrame) -> str:
-    """Return a frame as CSV: lists as JSON, NaN as an empty field, and all strings quoted.
+    """Return a frame as CSV, with lists as JSON, NaN as an empty field, and all strings quoted.
 
-    A string with a carriage return must be quoted; for strings that look like formulas, see
-    `penchant.tables.formula_escape`.
+    Strings that look like formulas are escaped (see `penchant.tables.formula_escape`).
     """
     columns = []
     for series in frame:
@@ -182,8 +181,7 @@ def _json(values: list[Any] | None) -> str | None:
 def _frame(table: ReportTable) -> pl.DataFrame:
     """Return a table as a data frame with unrounded numbers.
 
-    A column of numbers becomes separate columns for the value, the limits of its interval and its count. The notes, if
-    there are any, are in one column.
+    Each column of estimates is split into value, interval limits and count. Notes, if any, are collected in one column.
     """
     columns: dict[str, pl.Series] = {}
     for i, name in enumerate(names(table.columns)):
@@ -218,7 +216,7 @@ def _floats(values: Iterable[float | None]) -> pl.Series:
 
 
 def _by_model(frames: Sequence[tuple[BaseResult, pl.DataFrame]]) -> pl.DataFrame:
-    """Stack the frames of several models, with a first column `model`; a label `model` becomes `model (label)`."""
+    """Concatenate the frames of several models with a column `model`; an existing one becomes `model (label)`."""
     labelled = [
         frame.rename({"model": "model (label)"}, strict=False).select(
             pl.lit(result.signature["model"]).alias("model"), pl.all()
@@ -301,7 +299,7 @@ def _prose(paragraph: str) -> str:
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """Return the scripts of letters missing from pdflatex's fonts, followed by the signs without a LaTeX command."""
+    """Return the scripts missing from pdflatex's fonts, followed by the symbols without a LaTeX command."""
     lines = (line for text in texts for line in text.splitlines() if not line.startswith("%"))
     lacking = {char for line in lines for char in line if char > "ſ"}
     names = {unicodedata.name(c, "UNKNOWN").split()[0] for c in lacking if unicodedata.category(c)[0] == "L"}
@@ -323,7 +321,6 @@ def _figures(document: Document, _: ExportFilter) -> Iterator[File]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return a file name based on `name` that is not in `taken`, and add it to `taken`."""
     taken.add(free := distinct(name, taken))
     return free
 

@@ -1,4 +1,4 @@
-"""Selection of scores and columns, by name, for the tables of an export."""
+"""Selection of the scores and columns to export."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from penchant.report.tables import ReportTable, constant
 _NAMING = {"score", "measure", "of"}
 """The columns that contain the name of a score or a measure."""
 _AMONG = "where"
-"""The column that may contain the name of a score in a comma-separated list."""
+"""The column whose cells may contain comma-separated score names."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFilter:
-    """Selection of the scores whose rows are exported and of the columns, in order; an empty selection means all."""
+    """Names of the scores and columns to export; an empty tuple selects all."""
 
     scores: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
@@ -26,9 +26,9 @@ class ExportFilter:
     def of(
         cls, document: Document, scores: str | Sequence[str] | None, columns: str | Sequence[str] | None
     ) -> ExportFilter:
-        """Return the selection of names, given in a list or separated by commas.
+        """Return a filter for the given names, which are sequences or comma-separated strings; None selects all.
 
-        Raises MethodError for a name that no table contains.
+        Raises MethodError if no table contains a name.
         """
         if scores is None and columns is None:
             return cls()
@@ -44,15 +44,15 @@ class ExportFilter:
     def tables(self, placed: StudySection) -> list[ReportTable]:
         """Return a section's tables with the selected rows and columns.
 
-        A table without any of the scores keeps all its rows; a table without any selected column of numbers is left
-        out. Columns that distinguish the rows, such as the paradigm, come first, even if they are not selected; a value
-        shared by all rows is added to the title.
+        A table with none of the selected scores keeps all its rows; a table with none of the selected numeric columns
+        is omitted. Columns that distinguish rows, such as the paradigm, always come first, and values shared by all
+        rows are added to the title.
         """
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 
     def absent(self, document: Document) -> list[str]:
-        """Return a sentence for each section that lacks some of the selected columns."""
+        """Return a sentence for each section that lacks any of the selected columns."""
         sentences = []
         for placed in document.sections:
             heads = {name for table in placed.tables() for both in _heads(table) for name in both}
@@ -82,18 +82,17 @@ class ExportFilter:
 
 
 def names(columns: Sequence[str]) -> list[str]:
-    """Return unique column names: a name that is repeated, such as p, is prefixed with that of the preceding column."""
+    """Return unique column names; a repeated name, such as p, is prefixed with the name of the preceding column."""
     stripped = [column.strip() for column in columns]
     return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
 
 
 def _heads(table: ReportTable) -> list[tuple[str, str]]:
-    """Return the two names by which each column can be selected: the unique name and the table's own."""
     return list(zip(names(table.columns), map(str.strip, table.columns), strict=True))
 
 
 def _telling(table: ReportTable, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """Return the text columns that are not selected, but without which distinct rows would look identical."""
+    """Return the unselected text columns that are needed to distinguish rows."""
     telling: list[int] = []
 
     def distinct(columns: Sequence[int]) -> int:
@@ -107,7 +106,6 @@ def _telling(table: ReportTable, words: Sequence[int], chosen: Sequence[int]) ->
 
 
 def _scores(table: ReportTable, naming: set[str]) -> list[set[str]]:
-    """Return the names of scores and measures in each row."""
     places = [(i, head == _AMONG) for i, head in enumerate(table.columns) if head in naming]
     return [{name for i, among in places for name in _named(str(row.cells[i]), among)} for row in table.rows]
 
@@ -117,7 +115,6 @@ def _named(cell: str, among: bool) -> list[str]:
 
 
 def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: Iterable[str]) -> tuple[str, ...]:
-    """Return the selected names, which may contain commas; raise MethodError for an unknown name."""
     texts = [given] if isinstance(given, str) else given
     found = [name for text in texts for name in _split(str(text), set(known))]
     for name in found:
@@ -129,7 +126,7 @@ def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: 
 
 
 def _split(text: str, known: set[str]) -> list[str]:
-    """Return the names in a comma-separated text; names that contain commas are matched first."""
+    """Split a comma-separated text into names; known names that contain commas are kept whole."""
     parts, found = text.split(","), []
     while parts:
         ends = (end for end in range(len(parts), 1, -1) if ",".join(parts[:end]).strip() in known)

@@ -18,7 +18,7 @@ INK = "#111111"
 FAINT = "#777777"
 """The colour of reference lines, visible on the light and on the dark page."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
-"""Okabe and Ito's palette, safe for colour-blind readers; shapes or positions encode the same as colours."""
+"""Okabe and Ito's palette, safe for colour-blind readers; shapes or positions duplicate its information."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Figure:
 
 
 _RESERVED = 66 << 30
-"""The address space in bytes, a little over 64 GiB, that V8 needs; without it, V8 ends the process."""
+"""The address space in bytes that V8 requires; with less, V8 aborts the process."""
 
 
 def converter() -> Any:
@@ -80,14 +80,14 @@ def converter() -> Any:
 
 
 def _renumbered(svg: str) -> str:
-    """Number the gradients of an SVG from 0, since the converter's numbers continue from one drawing to the next."""
+    """Renumber the gradients of an SVG from 0, so that it does not depend on charts converted earlier."""
     numbers = {old: f"gradient_{n}" for n, old in enumerate(dict.fromkeys(re.findall(r"\bgradient_\d+\b", svg)))}
     return re.sub(r"\bgradient_\d+\b", lambda match: numbers[match[0]], svg)
 
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Disable altair's validation against the Vega-Lite schema, which takes as long as the rest of a page."""
+    """Disable altair's slow validation against the Vega-Lite schema."""
     from altair.utils import schemapi
 
     with schemapi.debug_mode(False):
@@ -95,28 +95,28 @@ def unchecked() -> Iterator[None]:
 
 
 _FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
-"""Fonts with the metrics of the renderer's font, so that other programs do not truncate labels."""
+"""Fonts with the same metrics as the renderer's font, so that other programs do not truncate labels."""
 _PADDING = 20
 """The margin of a drawing in points, which leaves room for labels in another font."""
 _BREAKS = str.maketrans({"\u2028": "␤", "\u2029": "¶"})
-"""Replacements for separators that would end a string in Vega-Lite's expressions for sorted labels."""
+"""Replacements for Unicode line separators, which break string literals in Vega-Lite expressions."""
 _INHERITED = re.compile(
     r"constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf"
     r"|__(define|lookup)(G|S)etter__|if"
 )
 """Names inherited by all JavaScript objects, and `if`.
 
-Vega looks up titles and sorted labels in plain objects, where these names have a meaning; a leading word joiner, which
-has no width, prevents the conflict.
+Vega looks up titles and sorted labels in plain objects, where these names have a meaning; a leading zero-width word
+joiner prevents the conflict.
 """
 _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that SVG does not allow and that crash the renderer, such as control characters predicted by a model."""
 
 
 def _drawable(part: Any) -> Any:
-    """Return a part of a chart specification with strings that Vega can draw, and None for NaN and infinities.
+    """Make the strings of a chart specification drawable, and replace NaN and infinities with None.
 
-    Characters that cannot be drawn are replaced by U+FFFD, and line separators by visible marks.
+    Characters that cannot be drawn are replaced with U+FFFD, and line separators with visible marks.
     """
     if isinstance(part, Mapping):
         return {_text(key): _drawable(_title(value) if key == "title" else value) for key, value in part.items()}

@@ -1,7 +1,8 @@
-"""Template variables for the HTML of the page and of the notebook."""
+"""Template variables for HTML reports and notebooks."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,12 +19,14 @@ from penchant.report.sections import StudySection
 from penchant.report.tables import Cell, Number, P, ReportTable, with_minus
 
 ASSETS = Path(__file__).parent / "assets"
+BRIEF = 2
+"""The number of cautions displayed beside the answers."""
 
 
 def section_view(name: str, placed: StudySection, signatures: dict[str, int]) -> dict[str, Any]:
     """Return the template variables of a section whose HTML id is `name`.
 
-    `signatures` maps the signatures on the page to the numbers by which rows refer to them; new signatures are added.
+    `signatures` maps each signature on the page to its number; new signatures are added in place.
     """
     section, results = placed.section, placed.results
     tables, between = placed.estimates(), placed.compared()
@@ -35,8 +38,9 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
         "id": name,
         "title": placed.title,
         "question": section.question,
-        "finding": placed.finding(),
+        "answers": placed.answers(),
         "cautions": cautions(results) if items else [],
+        "brief": cautions(results, brief=True)[:BRIEF] if items else [],
         "tables": [views[table.name] for table in tables],
         "compared": [views[table.name] for table in between],
         "figures": [_figure(figure, name, items) for figure in placed.figures()],
@@ -54,14 +58,21 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
     }
 
 
-def cautions(results: Sequence[BaseResult]) -> list[str]:
-    """Return the distinct cautions of several results: those about all models first, the others with their models."""
+def cautions(results: Sequence[BaseResult], *, brief: bool = False) -> list[str]:
+    """Return the distinct cautions of several results, or if `brief` their distinct first sentences.
+
+    Cautions shared by all models come first; other cautions are prefixed with the names of their models.
+    """
     models: dict[str, list[str]] = {}
     for result in results:
-        for caution in dict.fromkeys(result.cautions):
+        for caution in dict.fromkeys(_first_sentence(text) if brief else text for text in result.cautions):
             models.setdefault(caution, []).append(result.signature["model"])
     ordered = sorted(models.items(), key=lambda caution: len(caution[1]) < len(results))
     return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in ordered]
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[^\W_A-Z]|[)\]%])\. (?=[A-Z])", text, maxsplit=1)[0]
 
 
 def _table_view(table: ReportTable, name: str, signatures: dict[str, int]) -> dict[str, Any]:
@@ -116,7 +127,6 @@ def _paragraph(paragraph: str, references: Mapping[str, Reference]) -> dict[str,
 
 
 def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict[str, str]]:
-    """Yield the parts of a paragraph: text, code in backticks, and links to cited references."""
     for text, code, keys in prose(paragraph):
         yield {"text": text}
         if code:
@@ -130,7 +140,7 @@ def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return the environment of the HTML templates, which escapes all strings."""
+    """Return the Jinja environment of the HTML templates, with autoescaping."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined, finalize=_undirected
     )

@@ -14,16 +14,16 @@ from penchant.records import BaseResult
 KEYS = ("dataset", "file", "part", "kind", "variant", "group", "id")
 """The columns that identify a stimulus; an instrument may lack some of them."""
 _AGAIN = "again"
-"""The name of the column that numbers the rows of a stimulus."""
+"""The name of the column that numbers repeated rows of a stimulus."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserColumn:
     """A column of the item table.
 
-    Columns of kind "label" can be used as filters, and those of kind "text" and "hidden" are searched; the latter are
-    not displayed. Numbers are displayed with `digits` decimals, and with a sign if `signed`. `model` is the model to
-    which the column refers, if any.
+    Columns of kind "label" can be filtered, and columns of kind "text" or "hidden" can be searched; hidden columns are
+    not displayed. Numbers are displayed with `digits` decimals, and with an explicit sign if `signed`. `model`
+    is the model that the column describes, or "" for a column common to all models.
     """
 
     title: str
@@ -34,7 +34,7 @@ class BrowserColumn:
     signed: bool = False
 
     def gather(self, rows: pl.Series | list[int]) -> BrowserColumn:
-        """Return the column for the items at the given row indices; null for a null index."""
+        """Return the column with the values at the given row indices; a null index yields null."""
         return replace(self, values=self.values.gather(rows))
 
 
@@ -42,9 +42,9 @@ class BrowserColumn:
 class Strip:
     """Token sequences with a number for each token, one sequence per item.
 
-    `tokens` contains a list of strings per item, `values` a list of as many numbers (null for none), and `note` a text
-    such as the sum. Strips of the same `model` are displayed below each other. `marks` contains a second number from −1
-    to 1 for each token, which determines its colour.
+    `tokens` contains a list of strings per item, `values` a list of as many numbers or nulls, and `note` a text such as
+    their sum. Strips of the same `model` are displayed below each other. `marks` contains a number from −1 to 1 for
+    each token, which determines its colour.
     """
 
     model: str
@@ -55,7 +55,7 @@ class Strip:
     marks: pl.Series | None = None
 
     def gather(self, rows: pl.Series | list[int]) -> Strip:
-        """Return the strip for the items at the given row indices; null for a null index."""
+        """Return the strip with the sequences at the given row indices; a null index yields null."""
         tokens, values, note = (each.gather(rows) for each in (self.tokens, self.values, self.note))
         marks = None if self.marks is None else self.marks.gather(rows)
         return replace(self, tokens=tokens, values=values, note=note, marks=marks)
@@ -63,11 +63,11 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """Columns, strips and each model's remarks, all with one entry per item.
+    """Columns, token strips and remarks for each model, all with one entry per item.
 
-    A remark is null if the model lacks the item. `unit` describes the numbers of tokens. If `parallel`, the strips of a
-    model have the same text except at one place, which is highlighted; if the scores are also `sums`, each token's
-    contribution to the difference between them is displayed.
+    A remark is null if the model was not evaluated on the item. `unit` describes the numbers below the tokens. If
+    `parallel`, the texts of a model's strips differ at one position, which is highlighted; if the scores are also
+    `sums` over tokens, each token's contribution to the difference is displayed.
     """
 
     noun: str
@@ -79,7 +79,7 @@ class ItemTable:
     sums: bool = True
 
     def left_out(self, model: str) -> pl.Series:
-        """Return a mask of the items that a model lacks."""
+        """Return a Boolean mask of the items on which a model was not evaluated."""
         return self.remarks[model].is_null()
 
 
@@ -88,8 +88,8 @@ class Joined:
     """The distinct items of several models, joined by the columns that identify them.
 
     `items` contains each item's row from the first model that has the item, with the columns shared by all models.
-    `rows` contains, for each model, the row index of every item in the model's own table, or null if the model lacks
-    it.
+    `rows` contains, for each model, the row index of every item in the model's own table, or null if the item is
+    missing from it.
     """
 
     items: pl.DataFrame
@@ -97,7 +97,10 @@ class Joined:
 
     @classmethod
     def of(cls, frames: Sequence[pl.DataFrame]) -> Joined:
-        """Join tables by the columns in `KEYS`; items found only in a later table keep their place in its order."""
+        """Join tables on the columns in `KEYS`.
+
+        Items missing from the first table are inserted after the item that precedes them in another table.
+        """
         shared = [name for name in frames[0].columns if all(name in frame.columns for frame in frames)]
         places = [_places(frame, [name for name in KEYS if name in shared]) for frame in frames]
         order, parts = list(places[0]), [frames[0].select(shared)]
@@ -115,13 +118,13 @@ class Joined:
         return cls(items, rows)
 
     def each(self, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-        """Return the tables with one row per joined item, null if a model lacks the item."""
+        """Return each table with one row per joined item, filled with nulls for items that it lacks."""
         return [frame.select(pl.all().gather(rows)) for frame, rows in zip(frames, self.rows, strict=True)]
 
     def table(self, made: ItemTable, models: Sequence[str]) -> ItemTable:
-        """Return an item table over all joined items, given a table with model-specific entries for that model's items.
+        """Expand the entries of each model in an item table from that model's items to all joined items.
 
-        `models` are in the order of the joined tables.
+        `models` are the model names in the order of the joined tables.
         """
         rows = dict(zip(models, self.rows, strict=True))
         return replace(
@@ -133,17 +136,16 @@ class Joined:
 
 
 def _gathered(remarks: pl.Series | None, rows: pl.Series) -> pl.Series:
-    """Return the remarks at the given row indices: blank if `remarks` is None, null for a null index."""
     return pl.Series([None if row is None else "" for row in rows]) if remarks is None else remarks.gather(rows)
 
 
 def every_item(results: Sequence[BaseResult]) -> pl.DataFrame:
-    """Return the distinct items of all results, with the columns shared by all of them."""
+    """Return the distinct items of all results, with the columns that all results share."""
     return _every(_Same(tuple(result.items for result in results)))
 
 
 class _Same:
-    """Tuple of tables that is compared and hashed by identity."""
+    """Tuple of tables that is compared and hashed by identity, for caching."""
 
     def __init__(self, frames: tuple[pl.DataFrame, ...]) -> None:
         self.frames = frames
@@ -161,13 +163,13 @@ def _every(same: _Same) -> pl.DataFrame:
 
 
 def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:
-    """Return the row index of every item by its identifying columns; repeated rows of a stimulus are numbered."""
+    """Map each item's identifying columns and repetition number to its row index."""
     numbered = frame.select(*keys, pl.int_range(pl.len()).over(keys).alias(_AGAIN))
     return {key: row for row, key in enumerate(numbered.iter_rows())}
 
 
 def _merged(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Hashable]:
-    """Merge two lists: the keys of the first, each followed by the keys that follow it only in the second."""
+    """Merge two lists of keys; a key found only in the second follows its predecessor there."""
     known = set(first)
     added: dict[Hashable, list[Hashable]] = {}
     last: Hashable = None

@@ -1,4 +1,4 @@
-"""Compression of items for the page: one block for the table and several for tokens, deflated JSON in base64."""
+"""Compression of report items into blocks of deflated, base64-encoded JSON."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ CHUNK = 500
 
 @dataclass(frozen=True, slots=True)
 class ItemBlocks:
-    """Blocks of an item table, which contains `shown` of `total` items.
+    """Compressed blocks of an item table with `shown` of `total` items.
 
-    `table` is read when the page is opened, a block of `details` (by name) when an item is opened.
+    The page decodes `table` when it is opened, and a block of `details` (by name) when an item is opened.
     """
 
     name: str
@@ -35,7 +35,7 @@ class ItemBlocks:
 
 
 def block(content: object, effort: int = 9) -> str:
-    """Encode `content` as deflated JSON in base64."""
+    """Encode `content` as deflated JSON in base64, with the compression level `effort`."""
     text = undirected(json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False), r"\\u")
     squeeze = zlib.compressobj(effort, zlib.DEFLATED, -15)
     return base64.b64encode(squeeze.compress(text.encode()) + squeeze.flush()).decode()
@@ -55,7 +55,7 @@ def pack(items: ItemTable, name: str, room: int) -> ItemBlocks:
 
 
 def _details_name(items: ItemTable, name: str) -> str:
-    """Return the name of the token blocks, with a hash of the items that distinguishes blocks of different pages."""
+    """Return the name prefix of the token blocks, with a hash that distinguishes the items of different pages."""
     digest = hashlib.sha256()
     for column in items.columns:
         digest.update(f"{column.title}\0{column.model}\0".encode())
@@ -110,7 +110,6 @@ def _column(column: BrowserColumn) -> dict[str, Any]:
 
 
 def _rounded(values: pl.Series, digits: int) -> list[float | None]:
-    """Return numbers rounded to the displayed decimals, by which the page sorts; null for NaN."""
     return values.cast(pl.Float64).fill_nan(None).round(digits).to_list()
 
 

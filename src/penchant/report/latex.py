@@ -1,7 +1,7 @@
-"""Conversion of tables and text to LaTeX that pdflatex (T1 fonts), xelatex and lualatex can process.
+"""Conversion of tables and text to LaTeX for pdflatex (with T1 fonts), xelatex and lualatex.
 
-Tables are laid out for A4 with margins of 2.5 cm, in the largest type that fits. If none fits, cell texts are broken
-into lines, and after that the table is rotated.
+Tables are laid out for A4 paper with margins of 2.5 cm, in the largest font size that fits. If none fits, cells are
+wrapped; as a last resort, the table is rotated.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _SIGNS = {
     "\u200b": r"\allowbreak{}",
 }
 _GREEK = {letter: f"$\\{name}$" for letter, name in _pairs(_LETTERS).items()}
-"""Greek letters as symbols, since few TeX text fonts contain them; within a Greek word they remain letters."""
+"""Math symbols for Greek letters, which few TeX text fonts contain; Greek words remain text."""
 _MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0328\u0331"
 _ACCENTS = dict(zip(_MARKS, "`'^~=u.\"rHvdckb", strict=True))
 """Accent commands for combining marks; pdflatex supports neither the marks nor most accented letters."""
 _OVER = {"\u0302": r"\hat", "\u0303": r"\tilde", "\u0304": r"\bar", "\u0307": r"\dot", "\u0308": r"\ddot"}
-"""Accent commands for combining marks over mathematical symbols."""
+"""Math accent commands for combining marks."""
 _SYMBOL = re.compile(f"[A-Za-z][{''.join(_OVER)}]")
 
 # Including the pairs that TeX would turn into a dash or a quotation mark: -- ,, << >> and ''.
@@ -70,12 +70,12 @@ _SPECIAL = re.compile(
 
 
 def escaped(text: str) -> str:
-    """Escape text so that LaTeX prints it verbatim; white space becomes a space, a control character its code."""
+    """Escape text for verbatim printing in LaTeX; white space becomes a space, and control characters their codes."""
     return _SPECIAL.sub(_replaced, re.sub("[A-Za-z][\u0300-\u036f]+", _composed, text))
 
 
 def _composed(letters: re.Match[str]) -> str:
-    """Return a Latin letter with marks in composed form if pdflatex supports the character (up to U+017F)."""
+    """Compose a Latin letter and its combining marks if pdflatex supports the result (up to U+017F)."""
     found = unicodedata.normalize("NFC", letters[0])
     return found if found[0] <= "\u017f" else letters[0]
 
@@ -90,7 +90,7 @@ def _replaced(match: re.Match[str]) -> str:
 
 
 def _accented(letters: str, *, alone: bool) -> str:
-    """Return LaTeX for a letter with combining marks: a symbol if the letter is `alone`, otherwise accented text."""
+    """Return LaTeX for a letter with combining marks: a math symbol if it stands `alone`, otherwise accented text."""
     if alone and _SYMBOL.fullmatch(letters):
         return f"${_OVER[letters[1]]}{{{letters[0]}}}$"
     tex = letters[0]
@@ -117,26 +117,26 @@ def _set(sign: str) -> str:
 
 _NEEDS = r"% Needs the packages array, booktabs, longtable and pdflscape; with pdflatex also \usepackage[T1]{fontenc}."
 _SIZES = {"small": 0.93, "footnotesize": 0.85, "scriptsize": 0.82}
-"""Type sizes, with the width of their letters relative to ten-point type."""
+"""Font sizes, with their letter widths relative to 10-point type."""
 _UPRIGHT, _SIDEWAYS = (455.0, 40), (700.0, 25)
-"""The text width in points, and the maximum number of lines of a table on one page."""
+"""Text width in points and maximum number of table lines per page, in portrait and in landscape."""
 _GAP = 8
 """The space between columns in points."""
 _NARROWEST = 45
-"""The minimum width in points of a column with line breaks."""
+"""The minimum width in points of a wrapped column."""
 _TALLEST = 4
-"""The maximum number of lines of a row; exceeded only if no layout fits."""
+"""The maximum number of lines per row, exceeded only if no layout fits."""
 _BROKEN = (("footnotesize", False), ("scriptsize", False), ("footnotesize", True), ("scriptsize", True))
-"""Layouts of tables with line breaks in cells, in order of preference: type size, and true if rotated."""
+"""Layouts with wrapped cells, in order of preference: font size, and true if rotated."""
 _NUMBER = re.compile(r"[+-]?\d[\d.]*")
 _POWER = re.compile(r"(?P<digits>[\d.]+)e(?P<sign>[+-])0*(?P<exponent>\d+)$")
 _RAISED = 4
-"""The width in points of a superscript letter that marks a note."""
+"""The width in points of a superscript footnote letter."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Type size, orientation, column widths in points (0: natural width) and number of lines of a table."""
+    """Font size, orientation, column widths in points (0: natural width) and number of lines of a table."""
 
     size: str
     sideways: bool
@@ -151,8 +151,8 @@ class _Layout:
 def latex_table(table: ReportTable, label: str, *, once: bool = True) -> str:
     """Return a table as LaTeX with caption, label and notes, preceded by its signatures as comments.
 
-    A table that is too long for a page spans several, with a repeated head; a table that is too wide is rotated. With
-    `once`, a value shared by all rows is given in the caption instead of a column.
+    Tables longer than a page are split across pages, with a repeated header; tables that are too wide are rotated. With
+    `once`, a value shared by all rows appears in the caption instead of a column.
     """
     same = constant(table) if once else []
     said = (f"{table.columns[i].strip()}: {str(table.rows[0].cells[i]).strip()}" for i in same)
@@ -174,19 +174,17 @@ def latex_table(table: ReportTable, label: str, *, once: bool = True) -> str:
 
 
 def _texts(table: ReportTable) -> list[list[str]]:
-    """Return the rows of texts, column names first, that determine the column widths."""
     return [list(table.columns), *([_wide(cell) for cell in row.cells] for row in table.rows)]
 
 
 def _wide(cell: Cell) -> str:
-    """Return a text with the width of the printed cell."""
     if isinstance(cell, str) and not _NUMBER.fullmatch(cell):
         return cell
     return with_minus(_POWER.sub(r"\g<digits> × 10\g<sign>\g<exponent>", str(cell)))
 
 
 def _raised(table: ReportTable, marks: Mapping[str, str]) -> list[int]:
-    """Return the space in points to the right of each column's numbers that is needed for note marks."""
+    """Return the space in points that each column needs for footnote marks."""
     longest = [0] * len(table.columns)
     for row in table.rows:
         for i, cell in enumerate(row.cells):
@@ -206,7 +204,6 @@ def _columns(layout: _Layout, numeric: Sequence[bool], raised: Sequence[int]) ->
 def _set_out(
     layout: _Layout, columns: str, caption: str, head: list[str], rows: list[str], note: list[str]
 ) -> list[str]:
-    """Return the lines of a floating table or, for a long layout, of a longtable."""
     style = [f"\\{layout.size}", f"\\setlength{{\\tabcolsep}}{{{_GAP / 2:g}pt}}"]
     if layout.long:
         begin = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
@@ -229,8 +226,8 @@ def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> st
 def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
     """Return a cell as LaTeX.
 
-    Numbers are given a minus sign instead of a hyphen, and p-values a power of ten. The superscript mark of a note has
-    zero width, so that the numbers of a column are aligned.
+    Numbers have minus signs instead of hyphens, and small p-values are written with a power of ten. Footnote marks have
+    zero width, so that numbers stay aligned.
     """
     if isinstance(cell, P) and (power := _POWER.match(str(cell))):
         text = f"${power['digits']}\\times10^{{{power['sign'].lstrip('+')}{power['exponent']}}}$"
@@ -245,10 +242,10 @@ def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Return a text with zero-width spaces at possible line breaks.
+    """Insert zero-width spaces where a line may break.
 
-    Lines may break after the signs in names such as org/model_v1@2f, within long codes, and between the characters of
-    scripts without spaces.
+    Lines may break after punctuation in names such as org/model_v1@2f, within long codes, and between the characters of
+    scripts written without spaces.
     """
     signs = re.sub(r"[/_@:.+=](?=\w)", "\\g<0>\u200b", text.strip())
     codes = re.sub(r"[A-Za-z0-9]{16,}", lambda code: re.sub(r"\w{5}(?=\w)", "\\g<0>\u200b", code[0]), signs)
@@ -256,7 +253,7 @@ def _breakable(text: str) -> str:
 
 
 def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[int]) -> _Layout:
-    """Return the first layout in which the table fits, or the last; layouts without line breaks are preferred."""
+    """Return the first layout that fits the table, or else the last; layouts without wrapped cells are preferred."""
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
     gaps = _GAP * (len(numeric) - 1) + sum(raised)
@@ -280,9 +277,9 @@ def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[in
 
 
 def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: float) -> list[float]:
-    """Return the widths of the columns that must be broken for all to fit into `room`; 0 for the other columns.
+    """Return the widths of columns to wrap so that the table fits into `room`, and 0 for other columns.
 
-    The widest columns are narrowed first, and none below its minimum width.
+    The widest columns are narrowed first, none below its width in `least`.
     """
     levels = (
         level
@@ -294,7 +291,7 @@ def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: flo
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the unbreakable pieces of a text, each with the white space that follows it."""
+    """Split a text into unbreakable pieces, each with its trailing white space."""
     return re.findall(r"[^\s\u200b-]*(?:-+|\s+|\u200b|$)", _breakable(text))
 
 
@@ -321,11 +318,11 @@ _WIDTHS = (
     (10.3, "MW—…∞→←"),
 )
 _ADVANCES = {char: width for width, chars in _WIDTHS for char in chars}
-"""The widths in points of characters in ten-point Computer Modern, rounded up."""
+"""The widths in points of characters in 10-point Computer Modern, rounded up."""
 
 
 def _width(text: str) -> float:
-    """Return an upper estimate of the width of a text in ten-point Computer Modern, in points."""
+    """Return an upper bound on the width of a text in 10-point Computer Modern, in points."""
     return sum(map(_advance, text))
 
 

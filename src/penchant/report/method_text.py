@@ -1,4 +1,4 @@
-"""Descriptions of intervals and tests, composed from the methods of estimates."""
+"""Text of a report on how intervals and tests were computed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ def methods(
 
 
 def _measured(results: Sequence[BaseResult]) -> str:
-    """Return a sentence on the program and the models, with each model's name in the signature if it differs."""
     named = []
     for label, result in zip(models(results), results, strict=True):
         cited = Signature.parse(result.summary["signature"][0])["model"] if len(result.summary) else label
@@ -60,9 +59,9 @@ def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str
 
 
 def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:
-    """Yield a text for each method in a column: the measures that it was used for, its description and its sources.
+    """Yield, for each method in a column, the measures that use it, its description and its sources.
 
-    Methods that differ only in numbers are combined, with the numbers as ranges.
+    Methods that differ only in numbers are merged, with the numbers as ranges.
     """
     groups: dict[object, list[tuple[str, Method]]] = {}
     for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():

@@ -1,4 +1,4 @@
-"""Conclusions about pairs of models without a clear difference, the same for all instruments."""
+"""Table of model pairs without a clear difference, the same for all instruments."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 import polars as pl
 
 from penchant.records import SIDES, Estimate, pair_of
-from penchant.report.finding import deciding
+from penchant.report.significance import deciding
 from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.stats.equivalence import equivalent, narrower
 
 _OWN = {*SIDES, *Estimate("", math.nan, 0).row(), "signature"}
 """The columns of a comparison that do not identify a subset."""
 NEVER = "none possible"
-"""The text for a smallest detectable difference that exceeds the largest possible difference."""
+"""The text shown if the smallest detectable difference exceeds the largest possible difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceScale:
     """Scale of an instrument's differences between models.
 
-    `largest` maps a measure to its largest possible difference, if there is one. `told` describes the numbers in which
-    a bound is given. If `studentised`, intervals are based on t with one degree of freedom less than there are items.
-    For display, differences are multiplied by `factor`, formatted as `form`, and given in `unit`.
+    `largest` maps measures to their largest possible difference, and `told` is a hint about the unit of equivalence
+    bounds. If `studentised`, intervals are based on a t-distribution with n − 1 degrees of freedom. For display,
+    differences are multiplied by `factor`, formatted with `form` and expressed in `unit`.
     """
 
     largest: Mapping[str, float] = field(default_factory=dict)
@@ -37,14 +37,14 @@ class DifferenceScale:
     studentised: bool = False
 
     def refusal(self, bound: float) -> str:
-        """Return the reason why no difference can reach an equivalence bound, or "" if a difference can."""
+        """Return an error message if an equivalence bound is too large for any difference to exceed it, else ""."""
         measure, largest = min(self.largest.items(), key=lambda each: each[1], default=("", math.inf))
         if bound < largest:
             return ""
-        return f"{bound:g} is too large for a bound: no {measure} is larger than {largest:g} — {self.told}"
+        return f"the bound {bound:g} is too large: no {measure} can exceed {largest:g} — {self.told}"
 
     def detectable(self, measure: str, size: float) -> str | Number:
-        """Return the smallest detectable difference `size` of a measure for display, or `NEVER` if it is impossible."""
+        """Format the smallest detectable difference of a measure; return `NEVER` if no difference can be that large."""
         if size > self.largest.get(measure, math.inf):
             return NEVER
         return Number(self.factor * size, form=self.form)
@@ -55,7 +55,7 @@ class DifferenceScale:
 
 
 def tables(comparison: pl.DataFrame, scale: DifferenceScale) -> list[ReportTable]:
-    """Return a table of the comparisons without a clear difference, in a list that is empty if there are none."""
+    """Return a list with a table of the comparisons without a clear difference, or an empty list."""
     found_none = [
         row
         for row in comparison.iter_rows(named=True)

@@ -36,7 +36,7 @@ class Charts(Named[str, Any]):
 
 
 def html(placed: StudySection) -> str:
-    """Return the section of a single result as HTML: finding, tables, charts and first items."""
+    """Return the section of a single result as HTML: answers, tables, charts and first items."""
     signatures: dict[str, int] = {}
     view = section_view("s0", placed, signatures)
     for figure in view["figures"]:
@@ -47,7 +47,7 @@ def html(placed: StudySection) -> str:
 
 
 def _picture(figure: Figure) -> Markup:
-    """Return the chart as a data URL, which isolates its styles from those of the notebook."""
+    """Return a chart as a data URL, which isolates its styles from the notebook."""
     return Markup("data:image/svg+xml;base64," + base64.b64encode(figure.svg().encode()).decode())
 
 

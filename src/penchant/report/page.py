@@ -1,7 +1,7 @@
-"""HTML report: a page that can be opened offline and shows the results down to single tokens.
+"""HTML report: a page that works offline and shows the results down to individual tokens.
 
-No number is computed here: every number comes from a result. Text from data, models or files is escaped, or packed in
-blocks whose content the page inserts only as text.
+All numbers come from results; none is computed here. Text from data, models or files is escaped, or packed into blocks
+that the page inserts only as text.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from penchant.report.sections import Document
 from penchant.wording.templates import common
 
 LIMIT = 4_900_000
-"""The maximum size of a page in bytes, which email can carry and a browser opens without delay."""
+"""The maximum size of a page in bytes, small enough for email."""
 
 _GENERATOR = b'<meta name="generator" content="penchant '
-"""The text near the beginning of a file that identifies a report."""
+"""Marker near the beginning of a file that identifies it as a report."""
 _MADE_OF = re.compile(rb'<meta name="penchant-results" content="([0-9a-f]+)">')
 _BLOCK = "penchantBlock("
-"""The text at the beginning of a file of items beside a report."""
+"""Prefix of the files of items stored beside a report."""
 
 
 def write_report(document: Document, path: str | Path) -> list[str]:
-    """Write the report of a study and, in a folder beside it, the tokens that do not fit; each file atomically.
+    """Write the report of a study and, to a folder beside it, token data that do not fit into the page.
 
-    Returns sentences on what is left out of the page or written beside it. Raises OutputError if a file cannot be
-    written, or if it would replace a file that is not part of a penchant report.
+    Each file is written atomically. Returns sentences about content omitted from the page or moved to the folder.
+    Raises OutputError if a file cannot be written, or if it would replace a file that is not part of a penchant report.
     """
     target = Path(path)
     refuse_other(target, "a penchant report", lambda file: _GENERATOR in head(file))
@@ -56,7 +56,7 @@ def write_report(document: Document, path: str | Path) -> list[str]:
 
 
 def report_made_of(path: Path) -> str:
-    """Return the `Document.made_of` recorded in a report; "" if there is none."""
+    """Return the hash of the results recorded in a report (`Document.made_of`), or "" if there is none."""
     try:
         start = head(path)
     except OSError:
@@ -66,7 +66,7 @@ def report_made_of(path: Path) -> str:
 
 
 def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
-    """Remove blocks that an earlier report of the same name left in a folder, and the folder if it is then empty."""
+    """Remove the item files that an earlier report left in a folder, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     try:
@@ -90,7 +90,7 @@ def _is_block(file: Path) -> bool:
 
 
 def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str]]:
-    """Return the page, the blocks by name to write to `folder` beside it, and sentences on omitted items."""
+    """Return the HTML page, the item files for `folder` (by name), and sentences about omitted items."""
     signatures: dict[str, int] = {}
     numbers = itertools.count()
     parts = [
@@ -114,7 +114,6 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
         "edited": [file for run in document.runs for file in run.edited],
         "models": _models(document),
         "sections": parts,
-        "findings": [part for part in parts if part["finding"]] if len(parts) > 1 else [],
         "words": _words(parts),
         "signatures": list(signatures),
         "notes": document.notes,
@@ -132,10 +131,10 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
 def _distribute(
     parts: list[dict[str, Any]], blocks: dict[str, str], context: dict[str, Any], folder: str
 ) -> tuple[dict[str, str], list[str]]:
-    """Add the packed items to `blocks` while there is room, tables before tokens.
+    """Add packed item tables, then token data, to `blocks` until the page is full.
 
-    Returns the blocks that do not fit, and sentences on what the page leaves out. The entries of `parts` and `context`
-    are updated accordingly.
+    Returns the token data that do not fit, by name, and sentences about omissions. Updates `parts` and `context` in
+    place.
     """
     for part in parts:
         part["listing"].update(said="", beside="")
@@ -159,7 +158,7 @@ def _distribute(
         if packed.shown < packed.total:
             notes.append(
                 f"To limit the size of the page, {packed.shown:,} of {packed.total:,} {noun} are shown, evenly spaced; "
-                "items.parquet has all."
+                "items.parquet contains all of them."
             )
         if size <= room:
             blocks.update(packed.details)
@@ -168,8 +167,8 @@ def _distribute(
             beside.update(packed.details)
             part["listing"]["beside"] = folder
             notes.append(
-                f"The tokens of each of the {noun}, {size / 1e6:.1f} MB, are in the folder {folder} beside this page; "
-                "keep the two together to open one."
+                f"The tokens of the {noun} ({size / 1e6:.1f} MB) are in the folder {folder} beside this page; keep the "
+                "page and the folder together."
             )
         part["listing"]["said"] = " ".join(notes)
         remarks += notes
@@ -179,7 +178,6 @@ def _distribute(
 
 
 def _themed(part: Any) -> Any:
-    """Return a part of a chart specification with `INK` replaced by the text colour of the page."""
     if isinstance(part, Mapping):
         return {key: _themed(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -188,7 +186,6 @@ def _themed(part: Any) -> Any:
 
 
 def _models(document: Document) -> list[dict[str, str]]:
-    """Return the models that occur in the sections, each with the line that describes it."""
     shown = {result.signature["model"] for part in document.sections for result in part.results}
     lines: dict[str, str] = {}
     for run in document.runs:
@@ -203,9 +200,9 @@ def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return [(word, own["meaning"]) for word, own in common("glossary").items() if re.search(own["pattern"], text)]
 
 
-_SHOWN = ("question", "finding", "cautions", "tables", "compared", "limits", "methods", "figures")
+_SHOWN = ("question", "cautions", "tables", "compared", "limits", "methods", "figures")
 _UNSEEN = {"rows", "id", "drawing", "spec", "picks", "numbers", "mark"}
-"""Keys whose values are names given by users, element ids, or drawings."""
+"""Keys not searched for glossary terms: names given by users, element ids, and drawings."""
 
 
 def _strings(part: Any) -> Iterator[str]:
@@ -226,5 +223,4 @@ def _asset(name: str) -> Markup:
 
 @cache
 def _library() -> Markup:
-    """Return the JavaScript of Vega, Vega-Lite and vega-embed that is bundled with vl-convert."""
     return Markup(converter().javascript_bundle())  # without a snippet: all of it

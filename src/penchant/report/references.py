@@ -1,8 +1,7 @@
-"""Bibliography: the works cited in descriptions of methods, as lines of text and as BibTeX.
+"""Bibliography of the works cited in descriptions of methods, as text and as BibTeX.
 
-Paragraphs cite works as `[@salazar2020]` or `[@nangia2020; @blodgett2021]`. Works are read from BibTeX files: works on
-statistics, which any instrument may cite, from the file beside this module, and other works from the instruments' own
-files.
+Paragraphs cite works as `[@salazar2020]` or `[@nangia2020; @blodgett2021]`. Works on statistics, which all instruments
+may cite, are in the BibTeX file beside this module; other works are in the instruments' own files.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class Reference:
 
     @property
     def bibtex(self) -> str:
-        """Entry for a `.bib` file, in ASCII, for bibtex and biber."""
+        """BibTeX entry in ASCII, for bibtex and biber."""
         lines = [
             f"  {name} = {{{value if name in _BARE else value.translate(_TEX)}}},"
             for name, value in self.fields.items()
@@ -80,7 +79,6 @@ class Reference:
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
 
     def _authors(self) -> Iterator[tuple[str, str]]:
-        """Yield the family name and the given names of each author; an organisation has only a family name."""
         for author in self.fields["author"].split(" and "):
             family, _, given = author.partition(", ")
             yield _plain(family), given
@@ -106,7 +104,7 @@ def _keys(mark: re.Match[str]) -> list[str]:
 
 
 def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the parts of a paragraph: a text, and the code in backticks or the keys of the works cited after it."""
+    """Yield each stretch of text in a paragraph, with the code or the citation keys that follow it."""
     at = 0
     for match in _MARKED.finditer(paragraph):
         yield paragraph[at : match.start()], match["code"] or "", _keys(match) if match["keys"] else []
@@ -117,9 +115,7 @@ def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
 def work(key: str, known: Mapping[str, Reference]) -> Reference:
     """Return the work with the given key; raise DataError for an unknown key."""
     if key not in known:
-        raise DataError(
-            f"contains no entry '{key}', which a text cites", where="references.bib", hint=one_of(key, known)
-        )
+        raise DataError(f"contains no entry for the cited key '{key}'", where="references.bib", hint=one_of(key, known))
     return known[key]
 
 
@@ -130,13 +126,13 @@ def cited(paragraphs: Iterable[str], known: Mapping[str, Reference]) -> list[Ref
 
 
 def unmarked(text: str, known: Mapping[str, Reference]) -> str:
-    """Return the text with citation marks written as "(Salazar et al. 2020; …)"; raise DataError for an unknown key."""
+    """Replace citation keys with citations such as "(Salazar et al. 2020)"; raise DataError for an unknown key."""
     return _MARK.sub(lambda mark: f"({'; '.join(work(key, known).short for key in _keys(mark))})", text)
 
 
 @cache
 def read_references(path: Path) -> Mapping[str, Reference]:
-    """Return the works in a BibTeX file (UTF-8 or LaTeX accents), by key; raise DataError if it is not valid."""
+    """Return the works in a BibTeX file (UTF-8 or LaTeX accents), by key; raise DataError if it is invalid."""
     import latexcodec  # noqa: F401  (registers the codec)
     from pybtex.database import parse_string
     from pybtex.exceptions import PybtexError

@@ -1,4 +1,4 @@
-"""Content of a report in every format: a section for each instrument."""
+"""Content of a report, independent of its format, with a section for each instrument."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from penchant.report.item_browser import ItemTable
 from penchant.report.no_difference_text import DifferenceScale
 from penchant.report.references import Reference
 from penchant.report.tables import ReportTable, untold
+from penchant.report.verdicts import Answer
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """Presentation of an instrument's curves over the checkpoints of a training run.
+    """Functions that present an instrument's results over the checkpoints of a training run.
 
-    The functions take a curve with the columns `family`, `step` (null in a row about several steps) and `signature`.
-    They return sentences, tables, figures, and paragraphs on its methods and on the conclusions that it allows.
+    Each takes a data frame with the columns `family`, `step` (null for rows that cover several steps) and `signature`.
+    `methods` and `limits` return paragraphs on how the numbers were obtained and how they may be interpreted.
     """
 
-    finding: Callable[[pl.DataFrame], list[str]]
+    sentences: Callable[[pl.DataFrame], list[str]]
     tables: Callable[[pl.DataFrame], list[ReportTable]]
     figures: Callable[[pl.DataFrame], list[Figure]]
     methods: Callable[[pl.DataFrame], list[str]]
@@ -34,11 +35,11 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Presentation of an instrument's results for several models.
+    """Functions that present an instrument's results for several models.
 
-    `tables` returns the headline table first; `compared` returns tables of differences between models; `items` is None
-    if other sections show the items. `methods` returns paragraphs that cite works as `[@key]` (see
-    `penchant.report.references`); `limits` returns paragraphs on what the numbers can and cannot mean.
+    `tables` returns the main table first, and `compared` tables of differences between models. `items` is None if other
+    sections show the items. `methods` returns paragraphs that cite works as `[@key]` (see
+    `penchant.report.references`), and `limits` paragraphs on how the numbers may be interpreted.
     """
 
     title: str
@@ -49,17 +50,17 @@ class Section:
     items: Callable[[Sequence[BaseResult]], ItemTable] | None
     methods: Callable[[Sequence[BaseResult]], list[str]]
     limits: Callable[[Sequence[BaseResult]], list[str]]
-    finding: Callable[[Sequence[BaseResult], pl.DataFrame | None], list[str]] = lambda results, comparison: []
-    """Function that returns the finding, most important first, given estimates and differences."""
+    answers: Callable[[Sequence[BaseResult], pl.DataFrame | None], list[Answer]] = lambda results, comparison: []
+    """Function that returns the answers to the instrument's claims, given estimates and differences."""
     curves: Curves | None = None
-    """The presentation of curves, or None if the instrument has none."""
+    """The presentation of training curves, or None if the instrument has none."""
     meanings: Mapping[str, str] = field(default_factory=dict)
-    """The meanings of the section's table columns, in addition to the common columns."""
+    """Meanings of table columns specific to this section."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A section across several instruments, shown first if a study has results from more than one instrument.
+    """A section that covers several instruments, shown first if a study uses more than one.
 
     `place` is the section's name in files and links.
     """
@@ -70,10 +71,10 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class StudySection:
-    """A section within a study.
+    """A section of a study's report.
 
-    `place` is the probe's directory, `comparison` contains the differences between models, and `references` are the
-    works that the text may cite.
+    `place` is the name of the probe's directory, `comparison` contains the differences between models, and `references`
+    are the works that the text may cite.
     """
 
     place: str
@@ -87,37 +88,38 @@ class StudySection:
     scale: DifferenceScale = field(default_factory=DifferenceScale)
     """The scale of the differences between models."""
     curve: pl.DataFrame | None = None
-    """The estimates over the steps of a training run, or None."""
+    """Estimates for the checkpoints of a training run, or None."""
 
     def tables(self) -> list[ReportTable]:
-        """Return all tables; tables of differences are last."""
+        """Return all tables, with tables of differences last."""
         return [*self.estimates(), *self.compared()]
 
-    def finding(self) -> list[str]:
-        """Return the finding in sentences; for a training run with a curve, it is based on the last checkpoint."""
+    def answers(self) -> list[Answer]:
+        """Return the answers to the claims; for a training run with a curve, those about its last checkpoint."""
         comparison = None if self.comparison is None else untold(self.comparison)
-        return [*self._over_steps("finding"), *self.section.finding(_untold(self._finished()), comparison)]
+        curves = self._over_steps("sentences")
+        training = [Answer("training", "", curves, ())] if curves else []
+        return [*training, *self.section.answers(_untold(self._finished()), comparison)]
 
     def estimates(self) -> list[ReportTable]:
-        """Return the tables of estimates; tables over the steps of a training run are first."""
+        """Return the tables of estimates, with tables of training curves first."""
         return self._remarked([*self._over_steps("tables"), *self.section.tables(_untold(self.results))])
 
     def figures(self) -> list[Figure]:
-        """Return the figures; figures over the steps of a training run are first."""
+        """Return the figures, with figures of training curves first."""
         with unchecked():
             return [*self._over_steps("figures"), *self.section.figures(self.results)]
 
     def limits(self) -> list[str]:
-        """Return paragraphs on what the numbers can and cannot show."""
+        """Return paragraphs on how the results may and may not be interpreted."""
         return [*self._over_steps("limits"), *self.section.limits(self.results)]
 
     def _over_steps(self, part: str) -> list[Any]:
-        """Return the content for the given field of `Curves`; empty if there is no curve."""
         shown = self.section.curves
         return [] if shown is None or self.curve is None else list(getattr(shown, part)(self.curve))
 
     def _finished(self) -> Sequence[BaseResult]:
-        """Return the results without those of earlier checkpoints of a training run with a curve."""
+        """Return the results, without earlier checkpoints if there is a training curve."""
         if self.curve is None:
             return self.results
         steps = self.curve.drop_nulls("step")
@@ -154,7 +156,7 @@ def _untold(results: Sequence[BaseResult]) -> list[BaseResult]:
 
 @dataclass(frozen=True, slots=True)
 class UnitFacts:
-    """Work done by a probe with a model: inputs evaluated, inputs answered from the cache, and seconds."""
+    """Work done by a probe with a model: inputs evaluated, inputs found in the cache, and seconds."""
 
     name: str
     forward: int
@@ -166,8 +168,8 @@ class UnitFacts:
 class RunFacts:
     """Record of the run that produced a result directory, as text.
 
-    `unfinished` describes what is missing from an interrupted study, `edited` contains the names of the files changed
-    since the run, `models` maps each model's name to a line about it, and `asked` is the text of the study file.
+    `unfinished` describes the missing parts of an interrupted study, `edited` lists the files changed since the run,
+    `models` maps model names to descriptions, and `asked` is the text of the study file.
     """
 
     title: str

@@ -1,6 +1,6 @@
-"""Tables whose rows carry the signature of their numbers; no number is computed here.
+"""Report tables, whose rows carry the signatures of their numbers.
 
-The terminal, the page, CSV and LaTeX render the same Table, so that their numbers cannot differ.
+All output formats render the same `ReportTable`, so that their numbers agree.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number for display in the format `form`, followed by its interval and its count `n`, if any.
+    """A number displayed in the format `form`, followed by its interval and its number of items `n`, if any.
 
-    `low` and `high` without a `value` are displayed as a range. With a nonzero `few`, the text "too few" and this
-    number of items are displayed instead. `notes` contain what a reader must know about the number; tables display them
-    as footnotes. `star` is text after the value, such as "*" for a significant value.
+    If `few` is not zero, "too few" and this number of items are displayed instead. `notes` are displayed as footnotes,
+    and `star` is text after the value, such as "*" for a significant value. `low` and `high` may be given without a
+    `value`.
     """
 
     value: float = math.nan
@@ -56,24 +56,24 @@ class Number:
 
 
 FEWEST = 5
-"""The smallest number of items for which an estimate with an interval is displayed and a difference can be stated."""
+"""The minimum number of items for displaying an estimate with an interval and for reporting a difference."""
 TOO_FEW = "too few"
 """The text displayed if there are fewer than `FEWEST` items."""
 
 
 def is_few(row: Mapping[str, Any]) -> bool:
-    """Return whether an estimate has an interval but too few items for either to be displayed."""
+    """Return whether an estimate has an interval but is based on fewer than `FEWEST` items."""
     return bool(row["n"] < FEWEST) and not math.isnan(row["low"])
 
 
 def untold(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates with p-values set to NaN for rows with too few items."""
+    """Set the p-values of estimates with too few items to NaN."""
     few = (pl.col("n") < FEWEST) & pl.col("low").is_not_nan()
     return frame.with_columns(pl.when(few).then(math.nan).otherwise(name).alias(name) for name in ("p", "p_holm"))
 
 
 def shown(value: float, form: str) -> str:
-    """Format a number with ties rounded away from zero (51.25 as 51.3) and without a minus sign if it rounds to 0."""
+    """Format a number, rounding ties away from zero (51.25 to 51.3) and omitting the minus sign of zero."""
     if form.endswith("f") and math.isfinite(value):
         with localcontext(rounding=ROUND_HALF_UP):
             text = f"{Decimal(repr(float(value))):{form}}"
@@ -83,17 +83,17 @@ def shown(value: float, form: str) -> str:
 
 
 def with_minus(text: str) -> str:
-    """Return a text with minus signs instead of hyphens before digits."""
+    """Replace hyphens before digits with minus signs."""
     return re.sub(r"-(?=\d)", "−", text)
 
 
 DECIDES = 0.05
-"""The largest p-value, adjusted for multiple tests, for which a difference is stated."""
+"""The significance level for p-values adjusted for multiple tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class P:
-    """A p-value, displayed with two digits, or with as many as distinguish it from .05; 0 is displayed as < 1e-300."""
+    """A p-value, displayed with two significant digits, or more if close to .05; 0 is displayed as < 1e-300."""
 
     value: float
 
@@ -111,24 +111,23 @@ Cell: TypeAlias = str | int | Number | P
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """Cells in column order, and the signature of their numbers."""
+    """A table row: its cells in column order, and the signature of their numbers."""
 
     cells: tuple[Cell, ...]
     signature: str = ""
 
 
 MANY = 3
-"""The smallest number of notes, differing only in their numbers, that share a mark."""
+"""The minimum number of notes that share a mark if they differ only in their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
     """A table that can be rendered in every format of a report.
 
-    `name` is short and suitable for a file name, `title` describes the numbers, and `note` contains what a reader must
-    know. A table with `detail` is collapsed in the page and not shown in a terminal. `first` contains the columns of
-    numbers that take precedence if there is not enough room. `short` is the same table with fewer columns, printed in
-    addition to the full table.
+    `name` is short and suitable for a file name. A table with `detail` is collapsed on the page and not shown in a
+    terminal. `first` lists the numeric columns that take precedence if space is short. `short` is a version with fewer
+    columns, which the LaTeX export writes in addition to the full table.
     """
 
     name: str
@@ -146,18 +145,17 @@ class ReportTable:
         return [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
 
     def footnotes(self) -> dict[str, str]:
-        """Return the marks a, b, c … by note, in order of first appearance.
+        """Return the mark of each note: a, b, c … in order of first appearance.
 
-        If at least `MANY` notes differ only in their numbers, they share a mark.
+        Notes that differ only in their numbers share a mark if there are at least `MANY` of them.
         """
         return {note: mark for mark, notes in self._notes() for note in notes}
 
     def below(self) -> list[tuple[str, str]]:
-        """Return the marks and texts of the footnotes below the table."""
+        """Return the mark and the text of each footnote below the table."""
         return [(mark, together(list(notes.values()))) for mark, notes in self._notes()]
 
     def _notes(self) -> list[tuple[str, dict[str, Notes]]]:
-        """Return each mark with its notes, by text."""
         notes = {c.note: c.notes for row in self.rows for c in row.cells if isinstance(c, Number) and c.notes}
         alike: dict[object, dict[str, Notes]] = {}
         for words, each in notes.items():
@@ -182,7 +180,7 @@ class ReportTable:
 
 
 def constant(table: ReportTable) -> list[int]:
-    """Return the indices of columns, without measured numbers, whose value is the same in all rows.
+    """Return the indices of columns without estimates that have the same value in all rows.
 
     The result is empty for a table with a single row, or if all columns would be included.
     """
@@ -193,7 +191,7 @@ def constant(table: ReportTable) -> list[int]:
 
 
 def _shared_text(cell: Cell) -> str | None:
-    """Return a cell's text if it can be given once for all rows; None for a measured number or a cell with a note."""
+    """Return the text of a cell that may be shared by all rows; None for an estimate or a cell with a note."""
     if isinstance(cell, str | int):
         return str(cell)
     return str(cell) if str(cell) == "–" and not (isinstance(cell, Number) and cell.note) else None
@@ -205,19 +203,19 @@ def _mark(i: int) -> str:
 
 
 def marked(cell: Cell, marks: Mapping[str, str]) -> str:
-    """Return the text of a cell, followed by the mark of its note."""
+    """Return a cell as text, followed by the mark of its footnote."""
     return f"{cell} {marks[cell.note]}" if isinstance(cell, Number) and cell.note else str(cell)
 
 
 def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
-    """Return the number in a row of a summary for display, multiplied by `scale` and with its count if `count`."""
+    """Return the estimate in a summary row for display, multiplied by `scale`, with its number of items if `count`."""
     n = int(row["n"]) if count else None
     value, low, high = (scaled(row[key], scale) for key in ("value", "low", "high"))
     return Number(value, low, high, n, form, notes_of(row), few=int(row["n"]) if is_few(row) else 0)
 
 
 def scaled(value: float, scale: float) -> float:
-    """Multiply a number as a decimal: 100 times 0.275 is 27.5, not 27.500000000000004."""
+    """Multiply in decimal arithmetic: 100 times 0.275 is 27.5, not 27.500000000000004."""
     return float(Decimal(repr(float(value))) * Decimal(repr(scale))) if math.isfinite(value) else scale * value
 
 
@@ -227,13 +225,13 @@ def models(results: Sequence[BaseResult]) -> list[str]:
 
 
 def aligned(frame: pl.DataFrame) -> str:
-    """Return a data frame as plain text with aligned columns, numeric columns to the right."""
+    """Return a data frame as plain text, with numeric columns aligned to the right."""
     rows = [list(frame.columns), *([_cell(value) for value in row] for row in frame.iter_rows())]
     return in_columns(rows, [dtype.is_numeric() for dtype in frame.dtypes])
 
 
 def in_columns(rows: list[list[str]], numeric: Sequence[bool]) -> str:
-    """Align rows by the display width of their characters in a terminal; each cell occupies one line."""
+    """Return rows as text in aligned columns, allowing for double-width characters; each row is one line."""
     flat = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in flat) for i in range(len(rows[0]))]
     lines = []

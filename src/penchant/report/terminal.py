@@ -1,26 +1,27 @@
-"""Display of a section in a terminal: the finding, and the headline table with the columns that fit."""
+"""Terminal display of a report section: the answers, and as much of the first table as fits."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import zip_longest
+from collections.abc import Sequence
+from itertools import chain, zip_longest
 
 from rich.cells import cell_len, chop_cells
 
 from penchant.errors import one_line
-from penchant.plurals import for_one
+from penchant.plurals import counted
 from penchant.report.sections import StudySection
 from penchant.report.tables import Number, ReportTable, constant, in_columns
 
-ROWS = 12
+ROWS = 5
 """The maximum number of rows displayed."""
+LEAST = 7
+"""The number of lines for a table without answers above it."""
 _GAP = 2
 """The number of spaces between columns."""
 _NARROWEST = 12
-"""The minimum width of a column of long names, which are wrapped."""
+"""The minimum width of a column of wrapped names."""
 
 
 def columns() -> int:
@@ -29,16 +30,15 @@ def columns() -> int:
 
 
 def wrapped(text: str, width: int, head: str = "", *, whole: bool = False) -> list[str]:
-    """Wrap a text to `width` columns, with `head` before the first line and as many spaces before the others.
+    """Wrap a text to `width` columns, with `head` before the first line and the other lines indented to match.
 
-    An empty text has no lines. Words that are too wide, such as paths, are broken unless `whole` is true.
+    Returns no lines for an empty text. Words longer than a line, such as paths, are broken unless `whole` is true.
     """
     lines = _filled(re.split(r"(?<=\s)", text), width - cell_len(head), whole=whole) if text else []
     return [f"{' ' * len(head) if i else head}{line}" for i, line in enumerate(lines)]
 
 
 def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str]:
-    """Return lines of at most `room` columns, filled with as many parts of a text as fit."""
     lines = [""]
     for part in parts:
         for piece in [part] if whole else chop_cells(part, room):
@@ -48,38 +48,77 @@ def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str
     return [line.rstrip() for line in lines]
 
 
-def screen(placed: StudySection, width: int, *, named: bool, estimates: bool = True) -> Iterator[str]:
-    """Yield the finding, if any, and the headline table, which is a table of differences if `estimates` is false.
+def screen(placed: StudySection, width: int, room: int, *, named: bool, estimates: bool = True) -> list[str]:
+    """Return the lines of a section: the answers to its claims, and as many rows of the first table as `room` allows.
 
-    If `named`, they are preceded by the title of the section.
+    If `named`, the title precedes them, the table is left out, and there may be more lines than `room`. Without
+    `estimates`, only answers about differences between models are shown, and the table is one of differences.
     """
-    found = placed.finding()
-    title = f": {one_line(placed.title)}" if named else ""
-    remark = wrapped(one_line(placed.remark), width)
-    if found or remark:
-        head = [f"What was found{title}"] if found else []
-        told = (line for text in found for line in wrapped(one_line(text), width, "- "))
-        yield "\n".join([*remark, *head, *told])
+    lines = answered(placed, width, None if named else room, named=named, estimates=estimates)
+    if named and lines:
+        return lines
     tables = placed.estimates() if estimates else placed.compared()
     table = next((table for table in tables if not table.detail), None)
-    if table is not None:
-        others = placed.tables() if estimates else tables
-        titles = [one_line(each.title) for each in others if each.name != table.name]
-        titled = table if found or not named else replace(table, title=f"{placed.title}: {table.title}")
-        more = wrapped(f"More tables: {'; '.join(titles)}.", width) if titles else []
-        yield "\n".join([headline(titled, width), *more])
+    gap = [""] if lines else []
+    shown = (
+        [] if table is None else headline(table, width, max(LEAST if not lines else 0, room - len(lines) - len(gap)))
+    )
+    return [*lines, *gap, *shown] if shown else lines
 
 
-def headline(table: ReportTable, width: int) -> str:
-    """Return a table that fits into `width` columns, followed by a line on what is left out.
+def answered(
+    placed: StudySection, width: int, room: int | None = None, *, named: bool, estimates: bool = True
+) -> list[str]:
+    """Return the answers to the claims of a section in at most `room` lines, with its title if `named`."""
+    answers = placed.answers() if estimates else [each for each in placed.answers() if each.compares]
+    lines = wrapped(one_line(placed.remark), width)
+    lines += wrapped(one_line(placed.title), width) if named else []
+    sentences = [one_line(text) for each in answers for text in each.sentences]
+    return lines + _points(sentences, width, None if room is None else max(1, room - len(lines)))
+
+
+def _points(sentences: Sequence[str], width: int, room: int | None) -> list[str]:
+    """Return a list of sentences in at most `room` lines.
+
+    For lack of room, sentences end after the lines that hold the text before their first colon, the last sentences
+    first; if there is still none, the last sentences are only counted.
+    """
+    points = [wrapped(text, width, "- ") for text in sentences]
+    lengths = [len(lines) for lines in points]
+    if room is None or sum(lengths) <= room:
+        return list(chain(*points))
+    least = [len(wrapped(f"{re.split('[:;] ', text)[0]} …", width, "- ")) for text in sentences]
+    shown = len(points)
+    while shown > 1 and sum(least[:shown]) + (shown < len(points)) > room:
+        shown -= 1
+    left_out = [f"- {counted(len(points) - shown, 'more answers')}, shown by --full"] if shown < len(points) else []
+    spare = room - sum(least[:shown]) - len(left_out)
+    lines = []
+    for point, length, fewest in zip(points[:shown], lengths, least, strict=False):
+        more = max(0, min(length - fewest, spare))
+        spare -= more
+        lines += point if fewest + more >= length else _cut(point[: fewest + more], width)
+    return [*lines, *left_out]
+
+
+def _cut(lines: list[str], width: int) -> list[str]:
+    """Return lines that end with an ellipsis, but not within brackets."""
+    last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]
+    whole = re.sub(r"[(\[][^)\]]*$", "", last).rstrip(" ,:;")
+    return [*lines[:-1], f"{whole} …"]
+
+
+def headline(table: ReportTable, width: int, room: int) -> list[str]:
+    """Return the lines of a table that fits into `width` columns and `room` lines; none if there is no room for a row.
 
     A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
     columns of numbers, and at most `ROWS` rows are displayed.
     """
-    rows, numeric = table.rows[:ROWS], table.numeric
+    numeric = table.numeric
     every = range(len(table.columns))
     words = [i for i in every if not numeric[i]]
     same = [i for i in constant(table) if i in words]
+    title = wrapped("; ".join([one_line(table.title), *(_shared(table, i) for i in same)]), width)
     widths = [max(cell_len(one_line(str(text))) for text in _column(table, i)) for i in every]
     shown = [i for i in words if i not in same]
     wanted = _wanted(table, words)
@@ -90,17 +129,19 @@ def headline(table: ReportTable, width: int) -> str:
             shown.append(i)
             used += widths[i] + _GAP
     shown.sort()
-    names = [table.columns[i] for i in shown]
-    cells = [line for row in rows for line in _lines([str(row.cells[i]) for i in shown], [widths[i] for i in shown])]
-    left_out = [table.columns[i].strip() for i in every if i not in shown and i not in same]
-    return "\n".join(
-        [
-            *wrapped(one_line(table.title), width),
-            *wrapped("; ".join(f"{table.columns[i]}: {one_line(str(rows[0].cells[i]))}" for i in same), width),
-            in_columns([names, *cells], [numeric[i] for i in shown]),
-            *_below(table, len(table.rows) - len(rows), shown, left_out, width),
-        ]
-    )
+    cells: list[list[str]] = []
+    for row in table.rows[:ROWS]:
+        more = _lines([str(row.cells[i]) for i in shown], [widths[i] for i in shown])
+        if len(title) + 1 + len(cells) + len(more) <= room:
+            cells += more
+    if not cells:
+        return []
+    head, _, *body = in_columns([[table.columns[i] for i in shown], *cells], [numeric[i] for i in shown]).split("\n")
+    return [*title, head, *body]
+
+
+def _shared(table: ReportTable, i: int) -> str:
+    return f"{table.columns[i]}: {one_line(str(table.rows[0].cells[i]))}"
 
 
 def _column(table: ReportTable, i: int) -> list[object]:
@@ -108,19 +149,17 @@ def _column(table: ReportTable, i: int) -> list[object]:
 
 
 def _wanted(table: ReportTable, words: Sequence[int]) -> list[int]:
-    """Return the indices of the columns of numbers: the columns listed in the table's `first`, then the others."""
     first = [table.columns.index(name) for name in table.first if name in table.columns]
     return list(dict.fromkeys([*first, *(i for i in range(len(table.columns)) if i not in words)]))
 
 
 def _needed(table: ReportTable, wanted: Sequence[int]) -> list[int]:
-    """Return the indices of the columns in `wanted` up to the first column of estimates."""
     known = [any(isinstance(cell, Number) for cell in _column(table, i)) for i in wanted]
     return list(wanted[: known.index(True) + 1 if True in known else 1])
 
 
 def _folded(table: ReportTable, widths: Sequence[int], shown: Sequence[int], width: int) -> list[int]:
-    """Return the column widths with the columns `shown` narrowed, widest first, until they fit into `width`."""
+    """Narrow the columns `shown`, widest first, until they fit into `width`; return the widths of all columns."""
     folded = list(widths)
     for i in sorted(shown, key=lambda i: -widths[i]):
         over = sum(folded[j] + _GAP for j in shown) - width
@@ -130,15 +169,5 @@ def _folded(table: ReportTable, widths: Sequence[int], shown: Sequence[int], wid
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
-    """Wrap the cells of a row to the widths of their columns, if possible after a separator in a name."""
     parts = [_filled(re.split(r"(?<=[-/@_:, ])", one_line(cell)), w) for cell, w in zip(cells, widths, strict=True)]
     return [list(line) for line in zip_longest(*parts, fillvalue="")]
-
-
-def _below(table: ReportTable, more: int, shown: Sequence[int], left_out: Sequence[str], width: int) -> Iterator[str]:
-    """Yield lines on the rows, columns and footnotes of a table that are not displayed."""
-    noted = any(isinstance(cell, Number) and cell.note for i in shown for cell in _column(table, i))
-    rows = f"{more} more {for_one(more, 'rows')}" if more else ""
-    lacking = [*filter(None, [rows, *dict.fromkeys(left_out), "footnotes" if noted else ""])]
-    if lacking:
-        yield from wrapped(f"Not shown here: {'; '.join(lacking)}.", width)

@@ -71,8 +71,8 @@ def raw_agreement(counts: ArrayLike, *, level: float = 0.95, noun: str = "units"
 
     This is P̄ of Fleiss (1971, Psychol. Bull. 76:378), with a confidence interval over units. `counts[u, v]` is the
     number of raters who gave unit u the answer v. Units with fewer than two ratings are left out and counted in a note.
-    The proportion is not corrected for chance: if nearly all answers are the same, it is high whatever the raters do,
-    and α, which is corrected for chance, is low or undefined (Feinstein & Cicchetti 1990, J. Clin. Epidemiol. 43:543).
+    The proportion is not corrected for chance; unlike α, it is high whenever nearly all answers are the same (Feinstein
+    & Cicchetti 1990, J. Clin. Epidemiol. 43:543).
     """
     table = as_counts(counts, dimensions=2).astype(np.float64)
     pairable = table[table.sum(axis=1) > 1]
@@ -86,8 +86,8 @@ def raw_agreement(counts: ArrayLike, *, level: float = 0.95, noun: str = "units"
 def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1_000, level: float = 0.95) -> Estimate:
     """Return Krippendorff's α on the interval scale, given one array of ratings per unit.
 
-    Each array has one value per rater. Squared differences between all pairs are computed from sums of squares, without
-    a table of counts by value, which would be large for a slider with a hundred points. Raises DataError for NaN.
+    Each array has one value per rater. The computation uses sums of squares instead of a table of counts, which would
+    be large for a slider with a hundred points. Raises DataError for NaN.
     """
     check_level(level)
     check_resamples(resamples)
@@ -108,7 +108,6 @@ def _sums(values: Array) -> tuple[float, float, float]:
 
 
 def _interval_alphas(times_drawn: Counts, rows: Array) -> Array:
-    """Return the interval-scale α of each resample, given the sums of each unit; NaN if all values are equal."""
     n, total, squares, within = (times_drawn.astype(np.float64) @ rows).T
     with np.errstate(divide="ignore", invalid="ignore"):
         between = squares - total**2 / n
@@ -126,12 +125,6 @@ def _with_interval(
     resamples: int,
     caution: Note | None = None,
 ) -> Estimate:
-    """Return `estimate` with the α of the `pairable` units and its percentile interval over units.
-
-    `alphas` computes α from the number of times that each row is drawn and the rows. `units_given` is the number of
-    units including those with fewer than two ratings. `caution` is the note added if there are fewer than `ENOUGH`
-    units.
-    """
     units, lost = estimate.n, units_given - estimate.n
     if not units:
         return estimate.noted(Note("no-unit-with-two-ratings", of=lost) if lost else Note("no-units"))
@@ -154,12 +147,10 @@ def _with_interval(
 
 
 def _too_few_ratings(lost: int, total: int, noun: str) -> Note | None:
-    """Return a note that `lost` of `total` units have fewer than two ratings, or None if `lost` is 0."""
     return Note("fewer-than-two-ratings", lost=lost, of=total, noun=noun) if lost else None
 
 
 def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, Array]:
-    """Return the counts (units, values) and the domain as arrays; raise DataError or MethodError if one is invalid."""
     if scale not in get_args(Scale):
         raise MethodError(f"unknown scale '{scale}'", hint=one_of(scale, get_args(Scale)))
     table, values = as_counts(counts, dimensions=2), as_values(domain, where="domain")

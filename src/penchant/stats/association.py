@@ -26,7 +26,7 @@ EXACT = 200_000
 _TOLERANCE = 1e-12
 _BLOCK = 20_000
 _FAR = 1e300
-"""The absolute value of t if neither part varies."""
+"""The absolute value of t if neither group varies."""
 
 
 def unit(vectors: ArrayLike) -> Array:
@@ -35,13 +35,13 @@ def unit(vectors: ArrayLike) -> Array:
     lengths = np.linalg.norm(array, axis=-1, keepdims=True)
     if not np.isfinite(lengths).all() or (lengths == 0).any():
         bad = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)).all(axis=-1))[0])
-        raise DataError(f"vector {bad} has no direction: it is zero or not finite", where="association")
+        raise DataError(f"vector {bad} is zero or not finite", where="association")
     scaled: Array = array / lengths
     return scaled
 
 
 def associations(words: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
-    """Return s for each word, (n,): its mean cosine with the vectors of A minus its mean cosine with those of B."""
+    """Return s for each word, (n,): its mean cosine with A minus its mean cosine with B."""
     directions = unit(words)
     s: Array = directions @ (unit(a).mean(axis=0) - unit(b).mean(axis=0))
     return s
@@ -85,13 +85,13 @@ def permutation_test(
     seed: Seed = 0,
     studentised: bool = False,
 ) -> Permutation:
-    """Test Σ s(x) − Σ s(y) against its distribution over partitions of X ∪ Y into parts of the same sizes.
+    """Test Σ s(x) − Σ s(y) against its distribution over partitions of X ∪ Y into sets of the same sizes.
 
     If there are at most `exact` partitions, all are enumerated, the observed one included. Otherwise `draws` partitions
     are drawn, and p = (1 + extreme)/(1 + draws), independent of the order of X and Y. The `upper` alternative counts
     partitions whose sum is at least as large as the observed sum; the two-sided alternative counts partitions whose sum
     is at least as far from the mean over all partitions. With `studentised` the statistic is Welch's t, which keeps the
-    level also if the smaller part varies more (Janssen 1997; Chung & Romano 2013); it needs two values in each part.
+    level also if the smaller set varies more (Janssen 1997; Chung & Romano 2013); it needs two values in each set.
     Raises MethodError for an unknown alternative.
     """
     _check(alternative)
@@ -238,7 +238,7 @@ def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, f
     """Return the mean effect size and the prediction limits for one further sample; the limits are NaN for one sample.
 
     The limits are mean ± t·S·√(1 + 1/N) with N − 1 degrees of freedom, where S is the total standard deviation between
-    samples, their own variances included.
+    samples, including their own variances.
     """
     check_level(level)
     es = as_values(effects, where="effect sizes")
@@ -253,8 +253,8 @@ def effect_variance(effects: ArrayLike, n: int, largest: float) -> Array:
     """Return the sampling variance of effect sizes d for n stimuli each, in units of d²; 0 at the `largest` possible d.
 
     d is `largest` times a point-biserial correlation r, and r = δ/√(δ² + 4), where δ is the effect size standardised by
-    the standard deviation within sets. The variance of δ is 4/n + δ²/2n (Hedges & Olkin 1985, §5), so that of r is (1 −
-    r²)²(1 − r²/2)/n. The approximation assumes sets of about the same size.
+    the standard deviation within sets. The variance of δ is 4/n + δ²/2n (Hedges & Olkin 1985, §5), so the variance of r
+    is (1 − r²)²(1 − r²/2)/n. The approximation assumes sets of about the same size.
     """
     r2 = np.minimum(1.0, (np.asarray(effects, dtype=np.float64) / largest) ** 2)
     variances: Array = largest**2 * (1 - r2) ** 2 * (1 - r2 / 2) / n

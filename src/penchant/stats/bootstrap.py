@@ -97,10 +97,9 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
 def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0) -> float:
     """Return the two-sided p-value for the value `against`; below 1 − level if `expanded_percentile` excludes it.
 
-    The observed value counts as one of the draws (Phipson & Smyth 2010). Fewer than `FEWEST_BEYOND` draws beyond
-    `against` do not determine a small p-value: with five units and 10,000 draws, a p-value based on counts is never
-    below .029, however clear the difference. In this case the p-value of the t test with the standard deviation of the
-    draws is used if it is smaller. `least` is the lower limit of that p-value, for units whose standard deviation is
+    The observed value is added to the draws (Phipson & Smyth 2010). If fewer than `FEWEST_BEYOND` draws lie beyond
+    `against`, they do not determine a small p-value; the p-value of the t test with the standard deviation of the draws
+    is then used if it is smaller. `least` is the lower limit of that p-value, for units whose standard deviation is
     unreliable. NaN for one unit, or if a draw is NaN.
     """
     if n < 2 or np.isnan(draws).any():
@@ -124,7 +123,7 @@ def percentile_bootstrap(units: int, resamples: int, seed: Seed, noun: str = "cl
 
 
 def resampling(code: str, units: int, resamples: int, seed: Seed, noun: str, **params: object) -> Method:
-    """Return the description of an interval, whose method has the given code, based on resampled units."""
+    """Return the description of an interval from resampled units, whose method has the given code."""
     return Method(code, **params, units=units, noun=noun, resamples=resamples, seed=seed_of(seed))
 
 

@@ -22,9 +22,8 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | N
     """Return Cronbach's α, the internal consistency of items (columns) over respondents (rows).
 
     α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's confidence interval (1965, Psychometrika
-    30:357–370). Rows with a NaN are left out and counted in a note. With fewer than `RESPONDENTS` rows α is NaN, since
-    a few respondents with nearly identical answers can make it meaningless and far below 0. With `weights` of the rows
-    the variances are weighted, and the interval is based on Kish's effective number of rows.
+    30:357–370). Rows with a NaN are left out and counted in a note. α is NaN for fewer than `RESPONDENTS` rows. With
+    `weights` of the rows the variances are weighted, and the interval is based on Kish's effective number of rows.
     """
     table = np.asarray(scores, dtype=np.float64)
     known = ~np.isnan(table).any(axis=1)

@@ -60,7 +60,7 @@ def slope(
 ) -> Estimate:
     """Return the least-squares slope of y on x, with a confidence interval and the permutation test of `correlation`.
 
-    It is NaN, and errors are raised, in the same cases as in `correlation`.
+    NaN for fewer than five units, or if x or y is constant. Raises DataError for NaN or unequal lengths.
     """
     return _estimate(SLOPE, _slopes, x, y, False, seed, resamples, level, noun)
 
@@ -78,8 +78,8 @@ def correlation_difference(
     """Return Pearson's r of x and `first` minus Pearson's r of x and `second`, with a confidence interval and a test.
 
     Both correlations are computed from the same resampled units. The test uses the same bootstrap as the interval: p is
-    below 1 − `level` if the interval excludes 0. The difference is NaN, and errors are raised, in the same cases as in
-    `correlation`.
+    below 1 − `level` if the interval excludes 0. NaN for fewer than five units, or if an array is constant. Raises
+    DataError for NaN or unequal lengths.
     """
     check_level(level)
     check_resamples(resamples)
@@ -140,7 +140,6 @@ def _estimate(
 
 
 def _none(measure: str, sides: Sequence[Array], noun: str) -> Note | None:
-    """Return a note with the reason why a measure is undefined for these units, or None if it is defined."""
     if len(sides[0]) < FEWEST:
         return Note("needs-more", measure=measure, least=FEWEST, noun=noun)
     alike = any(np.ptp(side) <= _SAME * np.abs(side).max() for side in sides)

@@ -32,7 +32,7 @@ FEWEST = 3
 """The smallest number of items for a correlation, and of raters per item for a ceiling."""
 FEW_RATERS = 5
 FEW_ITEMS = 30
-"""The smallest number of items, as `FEW_RATERS` of raters, for an interval without a caution (simulated)."""
+"""The smallest numbers of items and (`FEW_RATERS`) of raters for an interval without a caution."""
 WIDE = Note("wide-of-100")
 _SAME = 1e-12
 """The relative difference below which numbers are considered equal."""
@@ -73,9 +73,9 @@ def correlation(
     The interval is a percentile bootstrap that draws items and raters, both with replacement and independently of each
     other (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411). It is shifted on the scale of Fisher's z
     so that its median is the observed value, because a resample contains fewer distinct raters than the data. It covers
-    the correlation for as many raters drawn anew. Resamples without a correlation are left out and counted in a note;
-    if their share exceeds `most_lost`, the estimate is NaN. Raises DataError for NaN scores or arrays of incompatible
-    shapes.
+    the correlation for a new sample of the same number of raters. Resamples without a correlation are left out and
+    counted in a note; if their share exceeds `most_lost`, the estimate is NaN. Raises DataError for NaN scores or
+    arrays of incompatible shapes.
     """
     check_level(level)
     check_resamples(resamples)
@@ -107,7 +107,6 @@ def correlation(
 
 
 def _draws(scores: Array, judged: Array, *, ranks: bool, seed: Seed, resamples: int) -> Array:
-    """Return the correlation for each joint resample of raters and items."""
     rng = np.random.default_rng(seed)
     step = max(1, CHUNK // len(scores))
     parts = []
@@ -124,10 +123,10 @@ def _fisher(r: Array | float) -> Array:
 
 
 def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
-    """Return the correlation with all raters, followed by the correlations without each of them, (1 + raters,).
+    """Return the correlation with all raters, followed by the correlations without each rater, (1 + raters,).
 
     All are NaN if the correlation with all raters is NaN. If a rater has no judgements, or the correlation is undefined
-    without the rater, the value is that with all raters.
+    without the rater, the value is the correlation with all raters.
     """
     values, table = as_values(scores, where="scores"), np.asarray(judged, dtype=np.float64)
     raters, n = table.shape
@@ -139,7 +138,6 @@ def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
 
 
 def _few(raters: int, items: int, noun: str) -> Note:
-    """Return a note on the coverage of the interval in simulations, with a caution if there are few raters or items."""
     few = [[raters, "raters"]] * (raters < FEW_RATERS) + [[items, noun]] * (items < FEW_ITEMS)
     return Note("rough-of-raters-and-items", few=few, would_do=[FEW_RATERS, FEW_ITEMS]) if few else WIDE
 
@@ -225,13 +223,13 @@ def ceiling(
     """Return the mean agreement of a rater with the majority of the other raters, as a proportion.
 
     It is the mean over raters, each over the items with three or more judgements for which the others do not tie; a
-    judgement of 0 counts one half. `n` is the number of those items.
+    judgement of 0 is scored one half. `n` is the number of these items.
 
     The confidence interval is a t interval on the logit scale. The variance between items is the jackknife variance
     over items, or over `clusters` of items, whose plural noun is `noun`; the variance between raters is the jackknife
     variance over raters, with majorities recomputed without the rater. The degrees of freedom of their sum are
     Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The interval is conservative, since the interaction of raters
-    and items counts twice. NaN if no item has three raters.
+    and items is included twice. NaN if no item has three raters.
     """
     check_level(level)
     table = as_judgements(judged)
@@ -260,7 +258,7 @@ def ceiling(
 def _against_others(judged: Array, others: int) -> Array:
     """Return the credit of each rater for each item, judged against the majority of the other raters.
 
-    NaN if the rater or all but fewer than `others` other raters did not judge the item, or if the other raters tie.
+    NaN if the rater did not judge the item, fewer than `others` other raters did, or the other raters tie.
     """
     signs = np.sign(judged)
     judged_here = ~np.isnan(signs)

@@ -83,7 +83,7 @@ def crossed(
 def _parts(statistic: Statistic, factors: Sequence[Factor]) -> list[tuple[float, int]]:
     """Return the variance component and the degrees of freedom of each factor.
 
-    The factor with the largest variance counts in full; the others exclude the part that they share with it.
+    The largest component includes the variance that it shares with the other factors; the other components exclude it.
     """
     whole = [jackknife(statistic, factor.unit) for factor in factors]
     if np.isnan(whole).any():
@@ -126,7 +126,7 @@ def mean_of(values: Array) -> Statistic:
 
 
 def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
-    """Return a function that computes the mean difference between the means of two sides, over cells.
+    """Return a function that computes the difference between the means of two sides, averaged over cells.
 
     `second` is 0 for rows of the first side and 1 for rows of the second side, whose mean is subtracted. Cells without
     rows on both sides are ignored.
@@ -217,14 +217,14 @@ def crossed_difference(
     """Return the mean rating minus the respondents' mean over the same items, with a t interval and a test of 0.
 
     `ratings` has one rating per item, (items,); `answers` has the shape (people, items), without missing answers.
-    `shared` is the variance of the mean rating due to a calibration on `calibrated` units. `scale` contains the ends of
-    the scale of ratings and answers, which also limit the interval, given the interval of the respondents' mean.
-    `weights` are those of the respondents, (people,), or None; weighted respondents count as Kish's effective number of
-    respondents.
+    `shared` is the variance of the mean rating due to a calibration on `calibrated` units. `scale` contains the limits
+    of the scale of ratings and answers, which also limit the interval, given the interval of the respondents' mean.
+    `weights` are the respondents' survey weights, (people,), or None; the number of weighted respondents is Kish's
+    effective number.
 
     The error variance has three components: items (the variance of their gaps), people (the variance of their means),
-    and `shared`. The degrees of freedom are the smaller of those for items and for people, a conservative choice. The
-    variation within people between items counts twice; this excess is small.
+    and `shared`. The degrees of freedom are based on the smaller of the numbers of items and people, a conservative
+    choice. The variation within people between items is included twice; this excess is small.
     """
     check_level(level)
     people, n = answers.shape
@@ -253,7 +253,6 @@ def crossed_difference(
 def _possible(
     answers: Array, weights: Array, means: Array, scale: tuple[float, float], df: int, level: float
 ) -> tuple[float, float]:
-    """Return the smallest and largest difference for a rating on the scale and a people's mean within its interval."""
     error = np.sqrt(mean_variance(answers.mean(axis=1), weights) + means.var(ddof=1) / len(means))
     half = float(scipy.stats.t.ppf((1 + level) / 2, df) * error)
     mean = float(np.sort(means).mean())

@@ -17,9 +17,9 @@ _POINTS = 300
 def detectable(low: float, high: float, level: float, *, alpha: float | None = None, df: float = math.inf) -> float:
     """Return the smallest difference that a two-sided test detects with a power of 0.8, given an interval.
 
-    The estimate has a t distribution with `df` degrees of freedom (default: normal), and its standard error follows
-    from the width of the interval between `low` and `high`, whose confidence level is `level`. The power is that for an
-    independent new sample. `alpha` is the level of the test, 1 − `level` by default. NaN without an interval.
+    The estimate has a t distribution with `df` degrees of freedom (default: normal), and its standard error is derived
+    from the width of the interval between `low` and `high`, whose confidence level is `level`. The power refers to an
+    independent new sample. `alpha` is the level of the test, 1 − `level` by default. NaN if a limit is NaN.
     """
     tail = (1 - level if alpha is None else alpha) / 2
     if math.isinf(df):
@@ -56,5 +56,5 @@ def narrower(level: float) -> float:
 
 
 def equivalent(low: float, high: float, bound: float) -> bool | None:
-    """Return whether the interval lies within ±`bound`; None without an interval."""
+    """Return whether the interval lies within ±`bound`; None if a limit is NaN."""
     return None if math.isnan(low) or math.isnan(high) else -bound < low and high < bound

@@ -49,7 +49,7 @@ class State:
 
 
 def state(rows: Rows, beta: Array) -> State:
-    """Return the state of the regression at the coefficients `beta`."""
+    """Compute the penalised log-likelihood and its diagnostics at the coefficients `beta`."""
     logit = rows.design @ beta
     likelihood = float((rows.times * (rows.y * logit - np.logaddexp(0.0, logit))).sum())
     share = scipy.special.expit(logit)
@@ -85,8 +85,8 @@ def solve(rows: Rows, iterations: int) -> Array | None:
 def _curvature(rows: Rows, at: State) -> Array:
     """Return the negative Jacobian of Firth's score, or the penalised information if it is not positive definite.
 
-    The penalised information, with weights (1 + h)π(1−π), is the Jacobian with h held fixed. Used alone, it takes
-    hundreds of steps if single items have nearly all the leverage. The remaining term is the derivative of h.
+    The penalised information, with weights (1 + h)π(1−π), is the Jacobian with h held fixed, and converges slowly if
+    single items have nearly all the leverage. The remaining term is the derivative of h.
     """
     held = rows.information((1 + at.leverage) * at.weights)
     skew = 1 - 2 * at.share

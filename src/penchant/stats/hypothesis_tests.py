@@ -1,9 +1,9 @@
-"""Tests without a model of the scores: McNemar's test, tests of proportions, sign-flip test, and Holm's correction.
+"""Distribution-free tests: McNemar's test, tests of proportions, sign-flip test, and Holm's correction.
 
 Tests of counts use the mid-p-value, which includes half of the probability of the observed count (Lancaster 1961, J.
-Am. Stat. Assoc. 56:223–234). In small samples, exact tests reject a true hypothesis far less often than in 5 % of
-cases, mid-p tests about as often (Fagerland, Lydersen & Laake 2013, BMC Med. Res. Methodol. 13:91, on McNemar's test;
-Lydersen, Fagerland & Laake 2009, Stat. Med. 28:1159–1175, on Fisher's test).
+Am. Stat. Assoc. 56:223–234). In small samples, mid-p tests are less conservative than exact tests (Fagerland, Lydersen
+& Laake 2013, BMC Med. Res. Methodol. 13:91, on McNemar's test; Lydersen, Fagerland & Laake 2009, Stat. Med.
+28:1159–1175, on Fisher's test).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def fisher(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _mid_p(distribution: Any, observed: int) -> float:
-    """Return the probability of counts less probable than `observed` plus half of that of equally probable counts."""
+    """Return the two-sided mid-p-value: the probability of less likely counts plus half of the equally likely ones."""
     low, high = distribution.support()
     probability = distribution.pmf(np.arange(low, high + 1))
     own = distribution.pmf(observed)
@@ -132,8 +132,8 @@ def held_against(estimate: Estimate, truth: float) -> Estimate:
 def holm(p: ArrayLike) -> Array:
     """Return adjusted p-values that control the family-wise error rate (Holm 1979, Scand. J. Stat. 6:65–70).
 
-    They are in the order of `p`. NaN stays NaN and does not count as a test. Raises DataError for a p-value outside [0,
-    1].
+    They are in the order of `p`. NaN stays NaN and is not included in the number of tests. Raises DataError for a
+    p-value outside [0, 1].
     """
     raw = np.asarray(p, dtype=np.float64)
     if raw.ndim != 1 or bool(np.any((raw < 0) | (raw > 1))):
@@ -149,8 +149,8 @@ def holm(p: ArrayLike) -> Array:
 def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | None]) -> list[Estimate]:
     """Return the estimates with p-values adjusted within each family.
 
-    `family` returns the name of an estimate's family, or None to leave the estimate unchanged. Each test is given the
-    name and the size of its family; a p-value of NaN does not count as a test.
+    `family` returns the name of an estimate's family, or None to leave the estimate unchanged. Each test records the
+    name of its family and the number of tests in it, excluding p-values of NaN.
     """
     adjusted = list(estimates)
     families: dict[str, list[int]] = {}
@@ -167,7 +167,7 @@ def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | 
 
 
 def placed_family(estimate: Estimate, *places: str) -> Estimate:
-    """Return the estimate with `places`, such as its data set, appended to its test's family name, if it has one."""
+    """Return the estimate with `places`, such as the data set, appended to the family name of its test, if any."""
     if estimate.test is None or not estimate.test.family:
         return estimate
     return replace(estimate, test=replace(estimate.test, family=", ".join([estimate.test.family, *places])))

@@ -26,11 +26,11 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, present
 
 UNEQUAL, FEW_UNEQUAL = 0.8, 15
-"""The effective fraction of clusters below which up to this many clusters undercover (docs/validity.md)."""
+"""The effective fraction and the number of clusters below which intervals undercover (docs/validity.md)."""
 OUTWEIGHED = 1.2
 """The effective number of clusters below which one cluster outweighs all the others."""
 EQUAL, FEW_OTHERS = 0.7, 15
-"""The smallest fraction of equal values in sparse data, and the number of other values that sparse data stay below."""
+"""Minimum fraction of equal values, and upper limit of the number of other values, in sparse data."""
 HELD = {
     1.2: {10: 0.885, 20: 0.921, 40: 0.940},
     2.0: {10: 0.656, 20: 0.882, 40: 0.912, 60: 0.929, 120: 0.938},
@@ -40,7 +40,7 @@ HELD = {
 """Coverage of 95 % t intervals in unfavourable cases, by minimum skewness and number of items.
 
 In simulations, a fraction .2, .1, .05 or .02 of items is 1 (skewness 1.5, 2.5, 3.8, 5.7), the rest normal about 0 with
-sd .05. Intervals that miss come from samples without any item of value 1, which show no skewness.
+sd .05.
 """
 HELD_ENOUGH, _FEWEST = 0.93, 10
 
@@ -94,10 +94,10 @@ def clustered_mean(
 
     `values` and `clusters` have one number and one label per item. For a paired comparison of two models, pass the
     differences. The standard error is the jackknife standard error over clusters, and the t distribution has one degree
-    of freedom less than there are clusters; for clusters of equal size the interval is the t interval of their means.
-    With `proportion`, the values lie between 0 and 1 and the interval is computed on the logit scale; if all clusters
-    have the same proportion, it is Wilson's interval over items, with a note. With `against`, the mean is tested
-    against this number, on the same scale. Source: MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises
+    of freedom fewer than clusters; for clusters of equal size the interval is the t interval of their means. With
+    `proportion`, the values lie between 0 and 1 and the interval is computed on the logit scale; if all clusters have
+    the same proportion, it is Wilson's interval over items, with a note. With `against`, the mean is tested against
+    this number, on the same scale. Source: MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises
     DataError for NaN or unequal lengths.
     """
     check_level(level)
@@ -176,13 +176,13 @@ def t_mean(
 ) -> Estimate:
     """Return the mean over independent items with a t interval and a t test.
 
-    `strata` contains one label per item, for a design with fixed stratum sizes; the standard error is then that of a
-    stratified mean, √Σ(n_g/n)²·s_g²/n_g, with Satterthwaite's degrees of freedom (1946, Biometrics Bulletin 2:110–114).
-    The strata are ignored if a stratum has a single item, whose spread is unknown. `noun` is the plural noun for the
-    items. `bounds` are the ends of the scale, to which the interval is clipped. With `against`, the mean is tested
-    against this number; p is below 1 − `level` exactly if the interval excludes the number. A note warns if the values
-    are so skewed, or so many of them are equal, that the coverage is too low. For clustered items see `clustered_mean`.
-    Raises DataError for NaN.
+    `strata` contains one label per item, for a design with fixed stratum sizes; the standard error is then the standard
+    error of a stratified mean, √Σ(n_g/n)²·s_g²/n_g, with Satterthwaite's degrees of freedom (1946, Biometrics Bulletin
+    2:110–114). The strata are ignored if a stratum has a single item, whose spread is unknown. `noun` is the plural
+    noun for the items. `bounds` are the limits of the scale, to which the interval is clipped. With `against`, the mean
+    is tested against this number; p is below 1 − `level` exactly if the interval excludes the number. A note warns if
+    the values are so skewed, or so many of them are equal, that the coverage is too low. For clustered items see
+    `clustered_mean`. Raises DataError for NaN.
     """
     check_level(level)
     array = as_values(values)
@@ -233,7 +233,6 @@ def stratified_variances(parts: list[Array]) -> list[tuple[float, float]]:
 
 
 def _skew(parts: list[Array], noun: str) -> Note | None:
-    """Return a note on the coverage for so few and such skewed values, or None if it is sufficient."""
     centred = np.concatenate([part - part.mean() for part in parts])
     items, skewness = len(centred), abs(float(np.mean(centred**3)) / float(np.mean(centred**2)) ** 1.5)
     measured = next((row for least, row in reversed(HELD.items()) if skewness >= least), {})
@@ -245,7 +244,6 @@ def _skew(parts: list[Array], noun: str) -> Note | None:
 
 
 def _sparse(values: Array, noun: str, level: float) -> Note | None:
-    """Return a note on the proportion of values other than the most frequent, if the values are sparse, or None."""
     n, scale = len(values), float(np.abs(values).max())
     distinct, counts = np.unique(np.round(values / scale, 12), return_counts=True)
     most = int(counts.max())
@@ -275,7 +273,7 @@ def within_scale(
 
 
 def paired_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return the mean credit of `a` minus that of `b`, for two models on the same items, with a confidence interval.
+    """Return the mean credit of `a` minus the mean credit of `b`, for two models on the same items, with an interval.
 
     Without ties, the interval is the adjusted Wald interval on the discordant counts, with one added to each (Bonett &
     Price 2012, J. Educ. Behav. Stat. 37:479–488), clipped to ±1. With ties, it is the t interval of the differences.
@@ -311,7 +309,7 @@ def _t_interval(estimate: Estimate, gain: Array) -> Estimate:
 
 
 def independent_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return the mean credit of `a` minus that of `b`, for two disjoint sets of items, with an interval and a test.
+    """Return the mean credit of `a` minus the mean credit of `b`, for disjoint items, with an interval and a test.
 
     The interval is Newcombe's hybrid of two Wilson intervals (1998, Stat. Med. 17:873–890, method 10). The test is
     Fisher's mid-p test, or Welch's t test if there are ties. Raises DataError for credits other than 0, ½ or 1.

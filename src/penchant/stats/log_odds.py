@@ -32,7 +32,7 @@ class LogOdds:
 
 
 def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, *, prior_size: float) -> LogOdds:
-    """Return each word's log-odds in corpus b minus those in a, both shrunk towards a prior (eqs. 15–18, 19–22).
+    """Return log-odds ratios of words in corpus b against corpus a, shrunk towards a prior (eqs. 15–18, 19–22).
 
     `counts_a`, `counts_b` and `prior_counts` contain one integer per word of the vocabulary; the prior counts may be
     the sum of the other two, or come from a larger corpus. `prior_size` is α₀, the number of words that the prior

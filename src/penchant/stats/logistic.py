@@ -26,7 +26,7 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, Notes, present
 
 FEW_ITEMS = 10
-"""The smallest number of items for a difference with a level of its own."""
+"""Minimum number of items for a difference to have its own level."""
 LACK_OF_FIT = "lack of fit of the line"
 _BISECTIONS, _MOST_STEPS = 80, 100
 _MOST_KNOWN = 0.99
@@ -55,12 +55,12 @@ class LogisticFit:
 
     @property
     def method(self) -> Method:
-        """Description of the accuracy and its interval."""
+        """Description of the method for the accuracy and its interval."""
         return Method("firth", terms=self.terms, errors=self.errors)
 
     @property
     def method_of_slope(self) -> Method:
-        """Description of the slope, whose cluster-robust standard errors are jackknife standard errors."""
+        """Description of the method for the slope; its cluster-robust standard errors are jackknife standard errors."""
         errors = self.errors
         if errors is not None and errors.code == "errors-clusters":
             errors = Method("errors-clusters-jackknife", **errors.params)
@@ -98,7 +98,7 @@ def length_slope(regression: LogisticFit, *, level: float = 0.95) -> Estimate:
 
 
 def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return Pearson's χ² for a line in the difference against one level per difference, with a p-value.
+    """Test a line in the difference against one level per difference with Pearson's χ².
 
     Differences with fewer than `FEW_ITEMS` items share a level with other rare differences of the same sign. Ties vary
     less than the model assumes, so with ties the test is conservative.
@@ -132,16 +132,16 @@ def fit(
     """Fit Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
     `strata`: each stratum has its own intercept. With several strata the intercepts are fitted, given the other terms,
-    without the penalty, which would shrink each of them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317,
-    FLIC). Strata without any link to difference 0 are left out and counted in a note.
+    without the penalty, which would shrink them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317, FLIC).
+    Strata without any link to difference 0 are left out and counted in a note.
 
     `levels`: each nonzero difference has its own level; differences with fewer than `FEW_ITEMS` items share one level
     per sign. Without items at difference 0, a line is fitted instead.
 
     Standard errors are model-based, from the penalised information, as in logistf. With ties but no clusters they are
-    sandwich errors over items, since a tie varies less than the model assumes. With G ≥ 2 `clusters`, each of which
-    consists of whole strata, they are sandwich errors over clusters, with a t distribution of G−1 degrees of freedom,
-    and never below the model-based errors (see `_errors`).
+    sandwich errors over items, since a tie varies less than the model assumes. With G ≥ 2 `clusters` of whole strata,
+    they are sandwich errors over clusters, with a t distribution of G−1 degrees of freedom, and never below the
+    model-based errors.
 
     If all differences are 0, only the intercept is fitted: log((k + ½)/(n − k + ½)) for k right choices out of n. If
     the difference separates right from wrong choices, the Wald interval of the slope is approximate. Raises DataError
@@ -213,10 +213,6 @@ class _Model:
 
     @classmethod
     def of(cls, y: Array, steps: Array, strata: Codes, clusters: Codes | None, free: bool) -> _Model:
-        """Return the model for items, given as credits `y`, differences `steps`, strata and clusters.
-
-        Equal items are combined in one row. With `free`, each nonzero difference has its own level.
-        """
         groups = np.zeros_like(strata) if clusters is None else clusters
         cells, times = np.unique(np.column_stack([strata, groups, steps, y]), axis=0, return_counts=True)
         stratum = np.unique(cells[:, 0], return_inverse=True)[1]
@@ -240,12 +236,10 @@ class _Model:
 
     @property
     def items(self) -> Array:
-        """Number of items in each stratum."""
         return group_sums(self.stratum, self.rows.times)
 
     @property
     def terms(self) -> Method:
-        """Description of the model's terms."""
         strata = len(self.items)
         levels = self.back.shape[0] - strata
         kind = Method("term-line") if self.line else Method("term-levels", levels=levels) if levels else None
@@ -307,8 +301,8 @@ class _Model:
         The sandwich estimate (Liang & Zeger 1986) collapses with few clusters, and under separation, where all
         residuals are near 0; the larger of the sandwich and the model-based error is therefore used (Angrist & Pischke
         2009, §8.1). Clusters are a random sample, so differences between the accuracies of their strata at 0 contribute
-        to the error of the mean. The error of the slope is that of the linearised jackknife over clusters, which takes
-        into account that each cluster left out removes information on the slope.
+        to the error of the mean. The error of the slope is the linearised jackknife error over clusters, which takes
+        into account that leaving out a cluster removes information on the slope.
         """
         rows, at = self.rows, state(self.rows, beta)
         strata, n = len(self.items), float(rows.times.sum())

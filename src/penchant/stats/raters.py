@@ -17,11 +17,11 @@ from penchant.stats.weighted import effective_n
 from penchant.wording.phrases import Method, Note, present
 
 _FEW = {2: (87, 97), 3: (92, 97)}
-"""Coverage in % of 95 % intervals by number of raters: if raters differ widely, and if they are alike."""
+"""Coverage (%) of 95 % intervals by number of raters, for dissimilar and for similar raters."""
 FEWEST_SHARED = 10
 """The smallest number of units for a comparison of a rater with the others."""
 _LEAST = 0.1
-"""The lower limit of the degrees of freedom, which apply if one rater judged nearly everything."""
+"""The minimum degrees of freedom, used if one rater made nearly all judgements."""
 WANTED = 5
 """The smallest number of raters with a coverage of 94 to 97 % (simulated in the slow tests)."""
 
@@ -68,14 +68,15 @@ def mean_over_raters(
     """Return the mean over items, with a t interval that covers the mean for other items and other raters.
 
     `values` contains one number per item, based on all raters. `without[r]` contains the same numbers without rater r,
-    so that `without` has the shape (raters, items). `strata` contains one label per item; the variance between items is
-    that within strata. It is ignored if a stratum has a single item. `bounds` are the ends of the scale, to which the
-    interval is clipped. `judged` contains the number of judgements of each rater; by default all are equal.
+    so that `without` has the shape (raters, items). `strata` contains one label per item, for which the variance
+    between items is estimated within strata; it is ignored if a stratum has a single item. `bounds` are the limits of
+    the scale, to which the interval is clipped. `judged` contains the number of judgements of each rater; by default
+    all are equal.
 
-    The variance between raters is the jackknife variance over raters, the variance between items that of a stratified
-    mean. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The interaction
-    of raters and items is included in both variances, so the interval is conservative. Raises DataError for NaN or
-    arrays of incompatible shapes.
+    The variance between raters is the jackknife variance over raters, the variance between items the variance of a
+    stratified mean. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The
+    interaction of raters and items is included in both variances, so the interval is conservative. Raises DataError for
+    NaN or arrays of incompatible shapes.
     """
     check_level(level)
     array = as_values(values)
@@ -105,7 +106,6 @@ def mean_over_raters(
 
 
 def _rough(raters: int, alike: float) -> Note | None:
-    """Return a note if there are few raters, or None."""
     full = round(alike)
     if full >= WANTED:
         return None
@@ -117,6 +117,5 @@ def _rough(raters: int, alike: float) -> Note | None:
 
 
 def _between_raters(without: Array) -> float:
-    """Return the jackknife variance of the mean over raters."""
     means = np.sort(np.sort(without, axis=1).mean(axis=1))
     return float((len(means) - 1) / len(means) * ((means - means.mean()) ** 2).sum())

@@ -16,7 +16,7 @@ from penchant.wording.phrases import Method, Note
 
 SD = "sd over templates"
 SHARE = "share of variance between templates"
-"""The name of the sum of squares between templates divided by the total sum of squares."""
+"""The name of the ratio of the sum of squares between templates to the total sum of squares."""
 LONE = Note("one-number-a-template")
 MANY = 60
 """The smallest number of units for the interval of a pooled sd without a caution (docs/validity.md)."""
@@ -62,10 +62,10 @@ def nested_templates(
 
     `values`, `template` and `unit` have one entry per row; `noun` is the plural noun for the units. The first estimate
     is the standard deviation of template means about the mean of their unit, pooled over units (ddof 1 within each).
-    Its interval is that of the log standard deviation, with a standard error based on the variation between units and
-    Bonett's correction for few values. The second estimate is the proportion of the total sum of squares that lies
-    between templates within units. With one unit the first estimate is that of `sd_over_templates`. NaN for one
-    template, or if every unit has one template.
+    Its interval is derived from the log standard deviation, with a standard error based on the variation between units
+    and Bonett's correction for few values. The second estimate is the proportion of the total sum of squares that lies
+    between templates within units. With one unit the first estimate equals `sd_over_templates`. NaN for one template,
+    or if every unit has one template.
     """
     names, first, code = np.unique(template, return_index=True, return_inverse=True)
     of = np.unique(unit[first], return_inverse=True)[1]
@@ -98,7 +98,7 @@ def _pooled_sd(squares: Array, free: Codes, n: int, *, level: float, noun: str) 
     """Return the pooled standard deviation: the root of the sum of squares over the sum of degrees of freedom.
 
     `squares` and `free` contain the sum of squares and the degrees of freedom of each unit. The standard error of the
-    log is that of a ratio of sums over units (Cochran 1977, Sampling Techniques, 3rd ed., eq. 6.9).
+    log is based on the variance of a ratio of sums over units (Cochran 1977, Sampling Techniques, 3rd ed., eq. 6.9).
     """
     units = len(squares)
     variance = float(np.sort(squares).sum()) / int(free.sum())

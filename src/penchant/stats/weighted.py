@@ -52,8 +52,8 @@ def weighted_sd(values: Array, weights: Array) -> float:
 def sd_interval(values: Array, weights: Array, level: float) -> tuple[float, float]:
     """Return the confidence limits for a weighted standard deviation.
 
-    They are the limits of the t interval (`effective_n` − 1 df) for log s², whose standard error is that of the
-    weighted mean of (x − x̄)². NaN for an effective number of values below five, or for constant values.
+    They are derived from the t interval (`effective_n` − 1 df) for log s², with the standard error of the weighted mean
+    of (x − x̄)². NaN for an effective number of values below five, or for constant values.
     """
     n, effective = len(values), effective_n(weights)
     sd = weighted_sd(values, weights)
@@ -80,7 +80,7 @@ def weighted_quantile(values: Array, weights: Array, share: float) -> float:
 
 
 def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, float]:
-    """Return the proportions of the weight of answers below and above the number `at`; NaN answers are ignored."""
+    """Return the weighted proportions of answers below and above the threshold `at`; NaN answers are ignored."""
     known = ~np.isnan(answers)
     total = weights[known].sum()
     if not total > 0 or np.isnan(at):
@@ -108,8 +108,7 @@ def drawn_totals(
 ) -> list[tuple[Array, Array]]:
     """Return each item's distinct answers, (v,), and their total weights in each resample, (resamples, v).
 
-    Items are the columns of `table`, with NaN for missing answers. A respondent is drawn with all answers and the
-    weight.
+    Items are the columns of `table`, with NaN for missing answers. All answers of a respondent are drawn together.
     """
     items = [np.unique(column[~np.isnan(column)]) for column in table.T]
     hits: list[NDArray[np.float64]] = [

@@ -15,7 +15,7 @@ from penchant.instruments.unknown_tokens import known_texts
 from penchant.models.load import LanguageModel
 
 MOST = {"causal": 24, "masked": 8}
-"""Maximum number of sentences to compare, by kind of model; a masked model reads one copy of a sentence per token."""
+"""Maximum number of sentences to compare, by kind of model; a masked model processes a sentence once per token."""
 
 SAMPLE = (
     "It rained.",
@@ -43,16 +43,16 @@ SAMPLE = (
     "Please close the door.",
     "They sold the farm, bought a boat and were never seen in the village again.",
 )
-"""Sentences of varied lengths, some with common prefixes: compared if no texts are given, else batched with them."""
+"""Test sentences of various lengths, some with a common prefix; given texts are batched together with them."""
 
 ONE_BATCH = 1 << 12
 OTHER = 96
-"""Numbers of tokens per batch: large enough for all sentences, and for only a few sentences."""
+"""Batch sizes in tokens: enough for all sentences, and for only a few."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invariance:
-    """Largest changes in a token's log-probability and in a sentence's score between batchings, in nats."""
+    """The largest changes in a token's log-probability and in a sentence's score between batches, in nats."""
 
     token: float
     sentence: float
@@ -62,8 +62,8 @@ class Invariance:
 def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
     """Measure the effect of batching on the scores of up to `MOST` of the (text, place) pairs in `texts`.
 
-    If `texts` is empty, the sentences of `SAMPLE` are used, or None is returned if the model cannot read them. Raises
-    ModelError if the model returns a value that is not a log-probability.
+    If `texts` is empty, the sentences of `SAMPLE` are used, or None is returned if the model cannot process them.
+    Raises ModelError if the model returns a value that is not a log-probability.
     """
     ours = _readable(model, [(text, f"test sentence {n}") for n, text in enumerate(SAMPLE, 1)])
     most = MOST["masked" if model.kind == "masked" else "causal"]
@@ -85,7 +85,6 @@ def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invari
 
 
 def _spread(texts: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
-    """Return up to `most` texts: pairs of adjacent texts (possibly minimal pairs) at evenly spaced positions."""
     if len(texts) <= most:
         return list(texts)
     starts = np.linspace(0, len(texts) - 2, most // 2).astype(int)
@@ -94,7 +93,6 @@ def _spread(texts: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]
 
 
 def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the texts that the model can read: all tokens are known and their number does not exceed its limit."""
     kept = []
     for text, place in known_texts(model, texts, "skip"):
         try:
@@ -108,7 +106,7 @@ def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tu
 def _scores(
     model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the token log-probabilities of each text, computed without a cache; NaN for a token without a score."""
+    """Return the token log-probabilities of each text, computed without a cache; NaN for unscored tokens."""
     backend = LocalBackend(model)
     if not trees:
         backend.packs = 0
@@ -118,7 +116,7 @@ def _scores(
 
 
 def _changes(readings: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return the largest differences between readings (t,) of a sentence, for one token and for the sum of tokens."""
+    """Return the largest difference between several scorings of a sentence, for one token and for the sum of tokens."""
     values = np.array(readings)
     scored = values[:, ~np.isnan(values).all(axis=0)]
     if not scored.size:

@@ -42,7 +42,7 @@ class PublicSet(BaseModel):
     licence: Text
     """The licence as stated by the publisher, or by another source, which is then named."""
     redistribution: Literal["allowed", "non-commercial", "unclear"]
-    """True if the licence allows others to redistribute the data."""
+    """The terms on which others may redistribute the data."""
     url: Annotated[str, Field(pattern=r"^https://\S+$")]
     """The publisher's repository or page."""
     read_as: Text
@@ -73,14 +73,14 @@ def topics() -> list[str]:
 
 
 def catalogue(what: str) -> Rows:
-    """Return the entries of topic `what`, each with a description. Raises MethodError if the topic is unknown."""
+    """Return the names and descriptions of the entries of a topic. Raises MethodError if the topic is unknown."""
     if what not in _TOPICS:
         raise MethodError(f"unknown topic '{what}'", hint=one_of(what, _TOPICS))
     return _TOPICS[what]()
 
 
 def records(what: str) -> list[dict[str, Any]]:
-    """Return the entries of topic `what` as objects with a name and a description, or a public data set's fields.
+    """Return the entries of a topic as objects with a name and a description, or with a public data set's fields.
 
     Raises MethodError if the topic is unknown.
     """
@@ -103,7 +103,6 @@ def _models() -> Rows:
 
 
 def _data() -> Rows:
-    """Return data sets and formats, each listed once even if several instruments share it."""
     shared: dict[str, list[str]] = {}
     for probe, each in instruments().items():
         for name in bundled_sets(each):
@@ -160,7 +159,10 @@ _TOPICS: Mapping[str, Callable[[], Rows]] = {
 
 
 def schemas(what: str) -> dict[str, Any]:
-    """Return the JSON schema of a study file, of a topic's files or of a probe's settings. Raises MethodError."""
+    """Return the JSON schema of a study file, of a topic's files or of a probe's settings.
+
+    Raises MethodError for an unknown topic.
+    """
     topics: dict[str, Schemas] = {}
     for each in instruments().values():
         topics |= each.schemas
@@ -178,9 +180,9 @@ def schemas(what: str) -> dict[str, Any]:
 
 
 def write_template(probe: str, directory: Path) -> list[Path]:
-    """Write a probe's template files into a directory and return their paths. Raises MethodError or OutputError.
+    """Write a probe's template files into a directory and return their paths.
 
-    Existing files are never overwritten.
+    Raises MethodError for an unknown probe, and OutputError if a file exists already or cannot be written.
     """
     targets = {directory / file.name: file for file in template_files(instrument(probe))}
     for target in targets:

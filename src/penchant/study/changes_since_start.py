@@ -24,9 +24,9 @@ Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change since a study was started, and the finished units that it makes out of date.
+    """A change since the start of a study, and the finished units (pairs of probe and model) that it makes outdated.
 
-    The units are those of the probe directories `places`, those of the models `specs`, or the single `unit`. If `of` is
+    These are the units of the probe directories `places` and of the models `specs`, or the single `unit`. If `of` is
     given, only units of these models are affected.
     """
 
@@ -37,7 +37,7 @@ class Change:
     of: Collection[str] | None = None
 
     def touches(self, unit: UnitRecord) -> bool:
-        """Return whether the change makes a finished `unit` out of date."""
+        """Return whether the change makes a finished unit outdated."""
         found = unit is self.unit or unit.probe in self.places or unit.spec in self.specs
         return found and (self.of is None or unit.spec in self.of)
 
@@ -59,7 +59,10 @@ class Now:
 
 
 def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path]) -> list[DataRecord]:
-    """Return a record of every data file of each probe, in order; each file is hashed once. Raises DataError."""
+    """Return a record of every data file of each probe, in order; each file is hashed once.
+
+    Raises DataError if a file cannot be read.
+    """
     known: dict[Path, str] = {}
     records = []
     for place, probe in probes:
@@ -98,7 +101,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """Yield the changes since each restored model was measured that affect the results of that model."""
+    """Yield the changes that affect the results of each restored model and that occurred after its measurement."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),
@@ -139,12 +142,12 @@ def refuse(found: Sequence[Change], folder: Path) -> None:
         raise StudyError(
             f"{first} since the study was started{more}",
             where=str(folder),
-            hint="give another directory, or measure what changed again with --rerun",
+            hint="give another directory, or repeat the affected measurements with --rerun",
         )
 
 
 def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Path]:
-    """Remove out-of-date units from the manifest; return the paths of their files and of edited prepared files."""
+    """Remove outdated units from the manifest; return the paths of their files and of edited prepared files."""
     stale: list[Path] = []
     for unit in list(manifest.units):
         if any(change.touches(unit) for change in found):
@@ -159,7 +162,7 @@ def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Pa
 
 
 def edited(files: Mapping[str, str], folder: Path) -> Iterator[Path]:
-    """Yield the paths in a folder of the `files` that are missing or whose SHA-256 differs from the recorded one."""
+    """Yield the paths of files in a folder that are missing or whose SHA-256 differs from their entry in `files`."""
     for name, digest in files.items():
         try:
             same = sha256_file(folder / name) == digest

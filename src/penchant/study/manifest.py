@@ -32,15 +32,15 @@ from penchant.text_io import read_text
 
 FILE = "manifest.json"
 TABLES = f"{KEPT}tables"
-"""Name of the folder in a result directory for the tables that were given in Python."""
-TRUST = "restore it, run the study again into a new directory, or show it marked as edited with --trust-edited"
+"""Name of the folder in a result directory for tables passed as Python objects."""
+TRUST = "restore it, run the study again in a new directory, or accept the edits with --trust-edited"
 _CHECKSUM = "sha256"
 _MOST_FILES = 6
 """Maximum number of data files that the report lists individually."""
 
 
 class AskedRecord(BaseModel):
-    """The study file as it was read: `study` has its keys, and `probes` every parameter of each probe."""
+    """The contents of a study file: `study` has its keys, and `probes` has every parameter of each probe."""
 
     model_config = STRICT
     study: dict[str, Any]
@@ -113,21 +113,21 @@ class Manifest(BaseModel):
         return [*self.units, *(unit for record in self.set_aside for unit in record.units)]
 
     def unit(self, probe: str, spec: str) -> UnitRecord | None:
-        """Return the finished unit of a probe directory and a model; None if there is none."""
+        """Return the finished unit of a probe directory and a model, or None."""
         return next((unit for unit in self.units if (unit.probe, unit.spec) == (probe, spec)), None)
 
     def skips(self, probe: str, spec: str) -> bool:
-        """Return whether a probe was skipped for a model that it does not read."""
+        """Return whether a probe was skipped for a model that it does not support."""
         return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
 
     def unread(self, probe: str) -> str:
-        """Return the names of the models that a probe does not read, separated by commas."""
+        """Return the names of the models that a probe does not support, separated by commas."""
         return ", ".join(skip.model for skip in self.skipped if skip.probe == probe)
 
     def left_out(self, reads: Mapping[str, str]) -> list[str]:
-        """Return a note for each probe that skipped a model; `reads` maps probes to the kinds of model they read."""
+        """Return a note for each probe that skipped a model; `reads` maps probes to the kinds of model they support."""
         probes = dict.fromkeys(skip.probe for skip in self.skipped)
-        return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
+        return [f"{probe} does not support {self.unread(probe)}: it supports {reads[probe]}" for probe in probes]
 
     def results(self) -> str:
         """Return a hash of the shown results, the comparison tables and the model labels."""
@@ -146,11 +146,11 @@ class Manifest(BaseModel):
         if not names:
             return []
         are, them = ("is", "it") if len(names) == 1 else ("are", "them")
-        told = f"{are} not shown, because the study is run without {them} now; the results are kept"
+        told = f"{are} not shown, because the study no longer includes {them}; the results are kept"
         return [f"{', '.join(names)} {told}"]
 
     def write(self, path: Path) -> None:
-        """Write the manifest and its checksum atomically. Raises OutputError."""
+        """Write the manifest and its checksum atomically. Raises OutputError if it cannot be written."""
         content = self.model_dump(mode="json")
         write_json({**content, _CHECKSUM: _checksum(content)}, path)
 
@@ -176,8 +176,8 @@ class Manifest(BaseModel):
             return ""
         wanted = len(self.asked.probes) * len(self.asked.models)
         return (
-            f"{len(self.units)} of {wanted} probes and models of {self.asked.name} are done and shown, without the "
-            "differences between models; penchant run … --resume goes on."
+            f"{len(self.units)} of {wanted} pairs of a probe and a model in {self.asked.name} are finished and shown, "
+            "without differences between models; continue with penchant run … --resume."
         )
 
     def _made(self) -> Iterator[tuple[str, str]]:
@@ -227,9 +227,9 @@ def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise StudyError(f"is not the record of a study ({place}: {in_words(first)})", where=str(path)) from error
+        raise StudyError(f"is not a study manifest ({place}: {in_words(first)})", where=str(path)) from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise StudyError(f"is not the record of a study ({error!r})", where=str(path)) from error
+        raise StudyError(f"is not a study manifest ({error!r})", where=str(path)) from error
     if stated != _checksum(content) and not trust_edited:
         raise StudyError("was edited or damaged", where=str(path), hint=TRUST)
     return manifest

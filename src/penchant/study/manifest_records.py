@@ -90,7 +90,7 @@ class ClusterRecord(_Record):
 
 
 class ModelRecord(_Record):
-    """A model as it was measured."""
+    """The model that was measured, and the settings of its computation."""
 
     name: str
     kind: str
@@ -99,9 +99,9 @@ class ModelRecord(_Record):
     dtype: str
     device: str
     gathers: bool | None = None
-    """True if the head is applied only at the positions that are read."""
+    """True if the head is applied only at positions whose output is used."""
     shortens: bool | None = None
-    """True if the last layer is computed only at the positions that are read."""
+    """True if the last layer is computed only at positions whose output is used."""
     packs: bool | None = None
     """True if sentences with a common prefix share a forward pass."""
     batching: str | None = None
@@ -149,7 +149,7 @@ class CountsRecord(_Record):
 
 
 class DataRecord(_Record):
-    """A data file as it was read."""
+    """A data file, and its hash when the study read it."""
 
     probe: str
     """The probe directory."""
@@ -175,7 +175,7 @@ class UnitRecord(_Record):
 
 
 class SkipRecord(_Record):
-    """A probe and a model that the probe does not read."""
+    """A probe, and a model that it does not support."""
 
     probe: str
     spec: str

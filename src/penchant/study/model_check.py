@@ -50,7 +50,7 @@ def check(
     scores: bool = True,
     on_unknown: str = "stop",
 ) -> list[Finding]:
-    """Check that a model can be measured, and that it can read the given texts.
+    """Check that a model can be measured, and that it can process the given texts.
 
     `model` is a model or its name; `texts` are strings or (text, place) pairs. If `scores` is false, only the model's
     vectors are checked, which need no head. `on_unknown` has the same meaning as in a study: texts with parts unknown
@@ -96,7 +96,7 @@ def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, score
 
 
 def require_readable(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> None:
-    """Check the mask token and the texts without reading weights. Raises ModelError if a check fails."""
+    """Check the mask token and the texts without loading weights. Raises ModelError if a check fails."""
     _require([*([_gap(model)] if scores else []), *_texts(model, texts)], model)
 
 
@@ -119,9 +119,9 @@ def _head(model: LanguageModel) -> Finding:
     if not fast_paths.allowed():
         how = f"whole model at every position ({fast_paths.PLAIN} is set)"
     elif model.network.shortens:
-        how = "head and last layer applied at read positions"
+        how = "head and last layer applied only at positions that are used"
     elif model.network.gathers:
-        how = "head applied at read positions"
+        how = "head applied only at positions that are used"
     else:
         how = "whole model at every position (slower)"
     return Finding("trained head", "pass", f"{model.kind} model; {how}")
@@ -157,7 +157,9 @@ def _beginning(model: LanguageModel) -> Finding:
     token = model.tokenizer.strings([model.begin])[0]
     if model.tokenizer.chat_mark is None:
         return Finding("beginning token", "pass", token)
-    return Finding("beginning token", "pass", f"{token}, of a chat model: first words are scored after it")
+    return Finding(
+        "beginning token", "pass", f"{token}, the beginning token of a chat model: first words are scored after it"
+    )
 
 
 def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:
@@ -178,7 +180,7 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
             if marks:
                 told["marks"].append(DataError(marks, where=place))
             if len(encoding.ids) > model.max_tokens:
-                long = f"{len(encoding.ids)} tokens, but the model takes at most {model.max_tokens}"
+                long = f"{len(encoding.ids)} tokens, but the model accepts at most {model.max_tokens}"
                 told["long"].append(DataError(long, where=place))
     return [_about(kind, told[kind], total) for kind in _PROBLEMS] if total else []
 
@@ -207,8 +209,7 @@ def _about(kind: str, errors: Sequence[DataError], total: int) -> Finding:
 def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]]) -> Finding:
     known = set(kept)
     first = next(place for text, place in texts if (text, place) not in known)
-    left_out = of_all(len(texts) - len(kept), len(texts), "texts", "hold")
-    told = f"{left_out} something unknown to the tokenizer; the first: {first}"
+    told = f"unknown tokens in {of_all(len(texts) - len(kept), len(texts), 'texts')}; the first: {first}"
     return Finding("left out", "warn" if kept else "fail", told)
 
 
@@ -236,7 +237,7 @@ def _vectors(model: LanguageModel) -> Finding:
     try:
         list(Scorer(model).sentence_vectors([(text, "") for text in SAMPLE], layers=layers))
     except DataError as error:
-        return Finding("answers", "warn", f"not tried: the model cannot read the test sentences ({error.message})")
+        return Finding("answers", "warn", f"not tested: the model cannot process the test sentences ({error.message})")
     except ModelError as error:
         return Finding("answers", "fail", str(error.message))
     return Finding("answers", "pass", f"finite vectors in {len(layers)} layers")
@@ -248,14 +249,14 @@ def _padding(model: LanguageModel) -> Finding:
         alone = [next(Scorer(model, batch_tokens=1).score([(text, "")])).score for text in SAMPLE]
         together = [s.score for s in Scorer(model, batch_tokens=1 << 14).score([(text, "") for text in SAMPLE])]
     except DataError as error:
-        return Finding("padding", "warn", f"not tried: the model cannot read the test sentences ({error.message})")
+        return Finding("padding", "warn", f"not tested: the model cannot process the test sentences ({error.message})")
     except ModelError as error:
         return Finding("answers", "fail", str(error.message))
     moved = max(abs(a - b) for a, b in zip(alone, together, strict=True))
     if not moved <= PADDING_TOLERANCE[model.dtype]:
-        return Finding("padding", "fail", f"scores move by {moved:.3g} when sentences are batched")
+        return Finding("padding", "fail", f"scores change by {moved:.3g} when sentences are batched")
     how = {"padded": "", "equal-length": ", in batches of equal length", "single": ", one text at a time"}
-    detail = f"scores move by at most {moved:.1g} in {model.numbers}{how.get(model.network.batching, '')}"
+    detail = f"scores change by at most {moved:.1g} in {model.numbers}{how.get(model.network.batching, '')}"
     return Finding("padding", "pass", detail)
 
 
@@ -263,13 +264,13 @@ def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:
     name = "batch invariance"
     measured = invariance(model, texts)
     if measured is None:
-        return Finding(name, "warn", "not tried: the model cannot read the test sentences")
+        return Finding(name, "warn", "not tested: the model cannot process the test sentences")
     where = f"{model.numbers}, {model.network.devices}, {counted(measured.sentences, 'sentences')}"
-    detail = f"largest change of a token's log-probability with the batch {measured.token:.2g} ({where})"
+    detail = f"a token's log-probability changes by up to {measured.token:.2g} between batches ({where})"
     tolerance = BATCH_TOLERANCE[model.dtype]
     above = not measured.token <= tolerance
     if above:
-        detail += f", which is above {tolerance:g}"
+        detail += f", more than {tolerance:g}"
     if above or model.dtype not in ("float32", "float64"):
-        detail += f"; of two sentences, a difference in score up to {2 * measured.sentence:.2g} may come from batching"
+        detail += f"; a difference of up to {2 * measured.sentence:.2g} between two sentences may be due to batching"
     return Finding(name, "warn" if above else "pass", detail)

@@ -27,20 +27,20 @@ KINDS = {
 
 
 def kinds_read(probe: Probe[Any]) -> str:
-    """Return the names of the kinds of model that a probe reads, joined by "and"."""
+    """Return the names of the kinds of model that a probe supports, joined by "and"."""
     return " and ".join(KINDS[kind] for kind in probe.kinds)
 
 
 def all_read(probes: Iterable[Probe[Any]]) -> str:
-    """Return a description of the kinds of model that each probe reads."""
-    return "; ".join(dict.fromkeys(f"{probe.name} reads {kinds_read(probe)}" for probe in probes))
+    """Return a description of the kinds of model that each probe supports."""
+    return "; ".join(dict.fromkeys(f"{probe.name} supports {kinds_read(probe)}" for probe in probes))
 
 
 Reader: TypeAlias = tuple[str, int]
 
 
 def reader(model: LanguageModel) -> Reader:
-    """Return the hash of a model's tokenizer and its maximum input length, which decide what texts it can read."""
+    """Return the hash of a model's tokenizer and its maximum input length, which determine the texts it accepts."""
     return model.tokenizer.digest, model.max_tokens
 
 
@@ -60,12 +60,12 @@ class Fitting:
     place: Callable[[str], str]
     digests: Digests
     readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
-    """The `Reader` of each (probe directory, model) pair whose texts passed the check."""
+    """The tokenizer hash and maximum length of each (probe directory, model) pair whose texts passed the check."""
     _problems: list[PenchantError] = field(default_factory=list)
     _kinds: dict[str, Sequence[str]] = field(default_factory=dict)
-    """The possible kinds of each unfinished model that a probe reads, by the model's name in the study."""
+    """The possible kinds of each unfinished model that some probe supports, by the model's name in the study."""
     _unread: set[str] = field(default_factory=set)
-    """The models that no probe reads."""
+    """The models that no probe supports."""
     _known: dict[str, str] = field(default_factory=dict)
     """The names of the models in the study, by each key that identifies a model."""
 
@@ -95,7 +95,6 @@ class Fitting:
             raise _combined(self._problems)
 
     def _look_at(self, spec: str, waiting: Sequence[int]) -> None:
-        """Raise PenchantError if a model is missing or no probe reads it; record other problems."""
         if spec.startswith(TRAINED):
             self._require_read(spec, ["static"], None)
             return
@@ -115,7 +114,7 @@ class Fitting:
                 self._fit(number, spec, model)
 
     def _turns_on_weights(self, seen: Outline) -> bool:
-        """Return whether the choice of probes depends on a trained head, which only the model's weights can show."""
+        """Return whether the choice of probes depends on a trained head, which only the weights can show."""
         return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
 
     def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:
@@ -126,11 +125,11 @@ class Fitting:
         if model is not None and model.no_scores:
             message = f"no word probabilities: {model.no_scores}"
             raise ModelError(message, where=spec, hint=all_read(self.probes))
-        message = f"no probe of the study reads {KINDS[kinds[0]]}"
+        message = f"no probe of the study supports {KINDS[kinds[0]]}"
         raise StudyError(message, where=spec, hint=all_read(self.probes))
 
     def _fit(self, number: int, spec: str, model: LanguageModel) -> None:
-        """Record a problem if a probe, with its settings and texts, cannot measure a model of a kind that it reads."""
+        """Record a problem if a probe, with its settings and texts, cannot measure a model of a supported kind."""
         probe = self.probes[number]
         try:
             probe.settle(model)
@@ -155,7 +154,6 @@ class Fitting:
                 return
 
     def _require_readers(self) -> None:
-        """Record each probe that no model fits, unless some model is unknown or no probe reads any model."""
         known = {*self._kinds, *self._unread}
         unseen = any(spec not in known and not self._begun(spec) for spec in self.study.models)
         if unseen or not (self._kinds or self.manifest.units):

@@ -28,7 +28,7 @@ def after_ratings(directory: Path, ratings: Path) -> Next | None:
     """Return the command that reruns a study with a table of ratings; None if no study wrote `directory`.
 
     The study file is searched for in the directories of the ratings, of the study's data and of its results, and in the
-    current directory. The options repeat settings of the last run that differ from those in the file, such as models.
+    current directory. The options repeat settings of the last run that differ from the file, such as models.
     """
     folder = next((place for place in (directory, directory.parent) if (place / FILE).exists()), None)
     if folder is None:
@@ -40,7 +40,7 @@ def after_ratings(directory: Path, ratings: Path) -> Next | None:
     found = next(filter(None, (_study(place, manifest.asked.name) for place in dict.fromkeys(places))), None)
     if found is None:
         named = ratings.name in {Path(name).name for name in names}
-        entry = f"{ratings.name} (its path from there) under cloze in the file of the study '{manifest.asked.name}'"
+        entry = f"{ratings.name} (relative to that file) under cloze in the file of the study '{manifest.asked.name}'"
         file, options = ANY, []
     else:
         file, options = str(found[0]), _options(found[1], manifest.asked)
@@ -52,7 +52,6 @@ def after_ratings(directory: Path, ratings: Path) -> Next | None:
 
 
 def _study(place: Path, name: str) -> tuple[Path, Study] | None:
-    """Return the path and the content of the study file in a folder whose study is called `name`; None if none."""
     for file in sorted(place.iterdir()) if place.is_dir() else ():
         if file.suffix in (".yaml", ".yml"):
             with suppress(PenchantError):
@@ -63,7 +62,7 @@ def _study(place: Path, name: str) -> tuple[Path, Study] | None:
 
 
 def _options(study: Study, asked: AskedRecord) -> list[str]:
-    """Return the command-line options that give a study file the settings of the last run, `asked`."""
+    """Return the command-line options that reproduce the settings of the last run, `asked`, with a study file."""
     says, probes = study.model_dump(mode="json"), [name for probe in asked.probes for name in probe]
     options = []
     if says["models"] != asked.models:

@@ -27,8 +27,9 @@ from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.report.sections import Document
 from penchant.study.model_differences import Differences
+from penchant.study.outcome import Outcome
 from penchant.study.python_studies import Asked, InPython
-from penchant.study.result_directories import Outcome, read_for_report, read_outcome, side_by_side
+from penchant.study.result_directories import read_for_report, read_outcome, side_by_side
 from penchant.study.run import run_study
 from penchant.study.stale_reports import outdated
 from penchant.study.study_file import read_study
@@ -51,7 +52,7 @@ _OPTION = re.compile("|".join(map(re.escape, _PARAMETERS)))
 
 
 def _in_python_terms(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function to raise PenchantErrors that name its parameters instead of command-line options."""
+    """Decorate a function so that its errors name its parameters instead of command-line options."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -94,9 +95,9 @@ def run(
     `study` is a study file, a mapping with the keys of a study file, a probe or a list of probes. Tables may be given
     in place of file names and are copied into `out`; models returned by `load` may be given in place of model names.
     `models` replaces the study's models, `probe` names the probes to keep, and `data` lists directories to search first
-    for data files. `resume` continues the study in `out`; `rerun` also measures again what has changed since; `limit`
-    makes a pilot with at most this many items per probe. `dtype` and `device` are as in `load`; `cache` is the file
-    that stores the models' answers, or "none". `on` runs the study on Ray: "ray" (on this machine), "auto" or an
+    for data files. `resume` continues the study in `out`; `rerun` also repeats measurements whose inputs have changed;
+    `limit` makes a pilot with at most this many items per probe. `dtype` and `device` are as in `load`; `cache` is the
+    file that stores the models' answers, or "none". `on` runs the study on Ray: "ray" (on this machine), "auto" or an
     address, with `workers` workers that have `cpus` CPUs and `gpus` GPUs each. Raises StudyError, DataError, ModelError
     or MethodError, if possible before anything is measured.
     """
@@ -142,15 +143,13 @@ def _note_to_resume() -> Iterator[None]:
 
 def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> ClusterOptions | None:
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
-        raise MethodError(
-            "workers, cpus and gpus apply only to a cluster", where="run()", hint='add on, such as on="ray"'
-        )
+        hint = 'set the argument `on`, such as on="ray"'
+        raise MethodError("workers, cpus and gpus apply only to a cluster", where="run()", hint=hint)
     return None if on is None else ClusterOptions(on, workers, cpus, gpus)
 
 
 @contextmanager
 def _shown(progress: bool) -> Iterator[dict[str, Any]]:
-    """Yield the run options that show warnings and, if `progress`, the progress."""
     warn = {"warn": lambda text: say(f"note: {text}")}
     if not progress:
         yield warn
@@ -172,7 +171,10 @@ def _names(given: Any, where: str) -> list[str | Path]:
 @asked
 @_in_python_terms
 def open(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """Read the results in a directory that a study or `Result.save` wrote. Raises StudyError."""
+    """Read the results in a directory that a study or `Result.save` wrote.
+
+    Raises StudyError if there are none, or if files were edited and `trust_edited` is false.
+    """
     return read_outcome(directory, trust_edited=trust_edited)
 
 
@@ -184,8 +186,8 @@ def report(
     """Write the report of a result directory, or of the differences between two, and return the path of its page.
 
     The page is `report.html` in the directory, or `comparison.html` in the current directory if there are two, unless
-    `out` gives another path. Each directory was written by a study or by `Result.save`. Raises StudyError or
-    OutputError.
+    `out` gives another path. Each directory was written by a study or by `Result.save`. Raises StudyError if
+    results cannot be read or compared, and OutputError if the page cannot be written.
     """
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
     _write_report(outcome, directory, path)

@@ -31,7 +31,7 @@ Asked: TypeAlias = str | Path | Mapping[str, Any] | Probe[Any] | Sequence[Probe[
 
 @dataclass(slots=True)
 class InPython:
-    """A study that was described in Python; `content` has the keys of a study file.
+    """A study described in Python; `content` has the keys of a study file.
 
     `models` has the loaded models by their names in the study; `folders` has the folders of the given tables by name.
     """
@@ -42,9 +42,10 @@ class InPython:
 
     @classmethod
     def of(cls, study: Mapping[str, Any] | Probe[Any] | Sequence[Any], out: Path) -> InPython:
-        """Return the study described by a mapping or by probes. Raises StudyError, MethodError or DataError.
+        """Return the study described by a mapping or by probes.
 
-        A study described by probes is named after the directory `out`.
+        A study described by probes is named after the directory `out`. Raises MethodError if the argument describes no
+        study or a model has no name, and DataError or StudyError if a table or setting is invalid.
         """
         if isinstance(study, Mapping):
             content = dict(study)
@@ -62,7 +63,7 @@ class InPython:
         return described
 
     def specs(self, models: object) -> Any:
-        """Return the names of models, and keep the loaded models. Raises MethodError for a model without a name."""
+        """Return the names of models, and register loaded models. Raises MethodError for a model without a name."""
         listed = [models] if isinstance(models, str | Path | LanguageModel | StaticVectors) else plain(models)
         return [self._spec(model) for model in listed] if isinstance(listed, list) else listed
 
@@ -70,7 +71,7 @@ class InPython:
         if isinstance(model, str | Path | Mapping):
             return str(model) if isinstance(model, Path) else model
         if not isinstance(model, LanguageModel | StaticVectors):
-            hint = "give a name, or what penchant.load returned"
+            hint = "give a name, or a model from penchant.load"
             raise MethodError(f"{kind(model)} is not a model", where="run(), models", hint=hint)
         if not model.spec:
             told = f"{model.name} was not loaded by name, so a study cannot load it again"
@@ -92,7 +93,6 @@ class InPython:
         }
 
     def _relocated(self, value: Any) -> Any:
-        """Return the value of a parameter with paths of given tables replaced by paths in the result directory."""
         if isinstance(value, Mapping):
             return {key: self._relocated(each) for key, each in value.items()}
         if isinstance(value, list):
@@ -104,13 +104,13 @@ class InPython:
         return value
 
     def dtype(self, wanted: str | None) -> str | None:
-        """Return `wanted`, or the number format of the loaded models if neither it nor the study names one."""
+        """Return `wanted`, else the study's number format, else the format that all loaded models share."""
         formats = {model.dtype for model in self.models.values() if isinstance(model, LanguageModel)}
         named = wanted or self.content.get("dtype")
         return named if named or len(formats) != 1 else formats.pop()
 
     def require_dtype(self, dtype: str) -> None:
-        """Raise MethodError if a loaded model has another number format than the study."""
+        """Raise MethodError if the number format of a loaded model differs from the study."""
         for model in self.models.values():
             if isinstance(model, LanguageModel) and model.dtype != dtype:
                 told = f"{model.name} has the dtype {model.dtype}, but the study has {dtype}"
@@ -126,7 +126,7 @@ class InPython:
             try:
                 file.write_text(dumped(as_yaml(self.content)), "utf-8")
             except RecursionError:
-                raise StudyError("contains itself", where="study", hint="give keys, lists and values") from None
+                raise StudyError("contains itself", where="study", hint="remove the circular reference") from None
             except yaml.YAMLError as error:
                 told = f"{kind(error.args[-1])} is not allowed in a study"
                 hint = "give names, numbers, tables, or models from penchant.load"

@@ -1,182 +1,35 @@
-"""Reading of one result directory, or of two side by side."""
+"""Reading of the results in one directory, or of two directories for comparison."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from html import escape
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from penchant.call_checks import Named, unknown_attribute
 from penchant.engine.scoring_methods import METHODS
-from penchant.errors import DataError, MethodError, StudyError, shortened
+from penchant.errors import DataError, StudyError, shortened
 from penchant.instruments.base import require_comparable
 from penchant.instruments.probe_fields import written
-from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
+from penchant.instruments.registry import compare, instruments, told_apart, unknown
 from penchant.instruments.result import Result
-from penchant.plurals import counted
-from penchant.records import SETTINGS, SIDES, Estimate, with_nan
-from penchant.records import BaseResult as AnyResult
-from penchant.report.sections import Document, RunFacts
-from penchant.report.terminal import screen
+from penchant.records import SETTINGS, Estimate, with_nan
 from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
-from penchant.study.model_differences import Differences
+from penchant.study.outcome import Outcome
 from penchant.text_io import exists, is_directory, is_file, opened
 from penchant.wording.phrases import has_words
 
 COMPARISON = "comparison.parquet"
 CURVE = "curve.parquet"
-LONGEST = 200
-"""Maximum number of characters in a shown list of results, and in a line of a notebook."""
 SIGNATURE = "signature.txt"
-SAVED = "{} holds one saved result without a manifest: its machine is not known, nor whether it was edited"
+SAVED = "{} contains one result without a manifest: its machine is unknown, and edits cannot be detected"
 FREE = {"model", "bos", "dtype", "case"}
 """Signature fields that may differ between the results of two models that are compared side by side."""
 
 
-@dataclass(slots=True, repr=False)
-class Outcome:
-    """The results of a study, with comparisons, curves and the record of the run.
-
-    `results` has the results by (probe directory, model); `comparisons` (between models) and `curves` (over the
-    checkpoints of a training run) have tables by probe directory; `notes` names models that could not be compared;
-    `manifests` has the manifest of each result directory; `edited` lists the files edited after the run; `page` is the
-    path of the report, if it was written.
-    """
-
-    manifests: list[Manifest]
-    edited: list[str] = field(default_factory=list)
-    results: dict[tuple[str, str], Result] = field(default_factory=lambda: Named("result"))
-    comparisons: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("comparison"))
-    curves: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("curve"))
-    notes: list[str] = field(default_factory=list)
-    page: Path | None = None
-    _in_memory: ClassVar[str] = "give the directory that the study was written to"
-
-    def __post_init__(self) -> None:
-        manifests: object = self.manifests
-        if isinstance(manifests, str | Path):
-            told = "is created only by run() and open()"
-            raise MethodError(told, where="Outcome()", hint=f"penchant.open({str(manifests)!r}) reads a study")
-
-    def __repr__(self) -> str:
-        number = counted(len(self.results), "results")
-        told = ", ".join(f"{place} with {model}" for place, model in self.results)
-        return f"<{number}: {told}>" if len(told) < LONGEST else f"<{number}>"
-
-    def _repr_html_(self) -> str:
-        """Return the findings and the path of the report as HTML for a notebook."""
-        sections = self.document().sections
-        told = "\n\n".join("\n".join(screen(each, LONGEST, named=True, estimates=False)) for each in sections)
-        where = "" if self.page is None else f"<p>The report is in <code>{escape(str(self.page))}</code>.</p>"
-        return f'<pre style="white-space: pre-wrap">{escape(told)}</pre>{where}'
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            raise unknown_attribute(self, name, "the outcome of a study")
-
-    def __getitem__(self, name: tuple[str, str]) -> Result:
-        """Return the result of a (probe directory, model) pair; the model may be a label from the study's `names`.
-
-        Raises UnknownKeyError if there is no such result.
-        """
-        if name not in self.results and isinstance(name, tuple) and len(name) == 2:
-            place, label = name
-            cited = {model for model, called in self.labels.items() if called == label}
-            found = [key for key, each in self.results.items() if key[0] == place and each.signature["model"] in cited]
-            name = found[0] if len(found) == 1 else name
-        return self.results[name]
-
-    def by_place(self) -> dict[str, list[Result]]:
-        """Return a mapping from each probe directory to its results, in order."""
-        places: dict[str, list[Result]] = Named("probe")
-        for (place, _), result in self.results.items():
-            places.setdefault(place, []).append(result)
-        return places
-
-    @property
-    def headline(self) -> pl.DataFrame:
-        """The numbers that answer each instrument's question, by probe and model, with levels, interval and n."""
-        tables = [
-            each.headline.select(pl.lit(place).alias("probe"), pl.all()) for (place, _), each in self.results.items()
-        ]
-        return pl.concat(tables, how="diagonal_relaxed")
-
-    def differences(self) -> Differences:
-        """Return the differences between models as one table with a column `probe`.
-
-        Raises StudyError if no two models were compared.
-        """
-        if not self.comparisons:
-            hint = "list two models in the study, or compare two studies with penchant.compare(DIR, DIR2)"
-            raise StudyError("no two models were compared", hint="; ".join([*self.notes, hint]))
-        frames = (frame.with_columns(probe=pl.lit(place)) for place, frame in self.comparisons.items())
-        table = pl.concat(frames, how="diagonal_relaxed")
-        return Differences(table.select("probe", pl.exclude("probe")))
-
-    def document(self) -> Document:
-        """Return the document from which reports and exports are made."""
-        labels = self.labels
-        results = {key: _printed(result, labels) for key, result in self.results.items()}
-        comparisons = {place: self._renamed(table, labels) for place, table in self.comparisons.items()}
-        remark = f"Edited after the study wrote them: {', '.join(self.edited)}." if self.edited else ""
-        sections = [
-            replace(section, remark=f"{_pilot(section.results)} {remark}".strip())
-            for section in placed(results, comparisons, self.curves)
-        ]
-        runs = [_told(m.facts(self.edited if not n else ()), labels) for n, m in enumerate(self.manifests)]
-        return Document(sections, runs, self.notes, self._made_of())
-
-    def _made_of(self) -> str:
-        """Return a hash of the results and the edited files of one study; "" unless there is exactly one manifest."""
-        if len(self.manifests) != 1:
-            return ""
-        return hashlib.sha256("\n".join([self.manifests[0].results(), *self.edited]).encode()).hexdigest()
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """The labels of models by their names in signatures; the labels of the first of two studies take precedence."""
-        found: dict[str, str] = {}
-        for manifest in reversed(self.manifests):
-            names = manifest.asked.study.get("names") or {}
-            found |= {unit.model.name: names[unit.spec] for unit in manifest.units if unit.spec in names}
-        for name, label in list(found.items()):  # and of names with settings in brackets
-            cited = (result.signature["model"] for result in self.results.values())
-            found |= {told: label + told.removeprefix(name) for told in cited if told.startswith(f"{name} (")}
-        return found
-
-    def _renamed(self, comparison: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
-        cited = [result.signature["model"] for result in self.results.values()]
-        shown = {name: labels.get(name, name) for name in cited}
-        return comparison.with_columns(pl.col(SIDES).replace(shown)) if labels else comparison
-
-
-def _printed(result: Result, labels: Mapping[str, str]) -> Result:
-    name = result.signature["model"]
-    return replace(result, signature=result.signature.with_(model=labels[name])) if name in labels else result
-
-
-def _told(run: RunFacts, labels: Mapping[str, str]) -> RunFacts:
-    models = {
-        labels.get(name, name): f"{name}, {line}" if name in labels else line for name, line in run.models.items()
-    }
-    return replace(run, models=models)
-
-
-def _pilot(results: Sequence[AnyResult]) -> str:
-    limits = list(dict.fromkeys(result.signature["limit"] for result in results if "limit" in result.signature))
-    return f"A pilot (limit:{', '.join(limits)}): nothing may be concluded from it." if limits else ""
-
-
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """Read from a directory the outcome of a study, finished or not, or one result that `Result.save` wrote.
+    """Read the results of a study, finished or not, or a single result that `Result.save` wrote.
 
     Raises StudyError if the directory contains no study, or contains edited files and `trust_edited` is false. With
     `trust_edited`, edited files are read and are listed in the outcome.
@@ -229,7 +82,7 @@ def _study_of(directory: str | Path) -> Path | None:
 
 
 def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
-    """Return the edited files of one result of a study; None if `folder` belongs to no study.
+    """Return the edited files of one result of a study; None if `folder` is not part of a study.
 
     Raises StudyError at the first edited file unless `trusted`.
     """
@@ -254,7 +107,7 @@ def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
         raise StudyError(
             "was edited or damaged after the study wrote it" if file.exists() else "is missing",
             where=str(file),
-            hint=TRUST if file.exists() else "restore it, or run the study again into a new directory",
+            hint=TRUST if file.exists() else "restore it, or run the study again in a new directory",
         )
     return []
 
@@ -266,7 +119,7 @@ def require_unedited(directory: str | Path) -> None:
 
 
 def unshown(directory: str | Path) -> frozenset[Path]:
-    """Return the directories of a study's archived results; `directory` is the study's or one of its probes'."""
+    """Return the directories of a study's archived results, given its directory or the directory of a probe."""
     if (study := _study_of(directory)) is None:
         return frozenset()
     return frozenset(
@@ -278,7 +131,6 @@ _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
 def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
-    """Return `result` unchanged. Raises StudyError if this version of penchant cannot show it."""
     probe = result.signature.get("probe", "none")
     if probe not in instruments():
         raise StudyError(f"the probe of this result is not installed: {unknown(probe)}", where=str(folder))
@@ -294,7 +146,6 @@ def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
 
 
 def _require_words(table: pl.DataFrame, file: Path) -> None:
-    """Raise StudyError if a table has a method or a note for which this version of penchant has no wording."""
     for column in ("method", "test_method", "notes"):
         for text in table[column].unique() if column in table.columns else ():
             if not has_words(text, notes=column == "notes"):
@@ -354,10 +205,10 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
 def read_for_report(
     directory: str | Path, other: str | Path | None, out: str | Path | None, *, trust_edited: bool = False
 ) -> tuple[Outcome, Path]:
-    """Return the outcome of one result directory, or of two side by side, and the path of its report page.
+    """Return the results of one directory, or of two for comparison, and the path of the report page.
 
     The page is `report.html` in the directory, or `comparison.html` in the current directory if there are two, unless
-    `out` gives another path. Raises StudyError.
+    `out` gives another path. Raises StudyError if results cannot be read or compared.
     """
     if other is None:
         outcome, page = read_outcome(directory, trust_edited=trust_edited), Path(directory) / "report.html"
@@ -367,7 +218,7 @@ def read_for_report(
 
 
 def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[list[pl.DataFrame], list[str]]:
-    """Return the differences between each result of one directory and each of the other, and reasons for missing ones.
+    """Compare each result of one directory with each result of the other; return tables and reasons for failures.
 
     Two comparable results of the same model are given different names, also in the lists `ours` and `theirs`.
     """

@@ -28,8 +28,9 @@ from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.model_check import require_fit
 from penchant.study.model_fit import KINDS, Fitting, Reader, all_read, kinds_read, reader
+from penchant.study.outcome import VERDICTS, Outcome
 from penchant.study.ray_workers import Elsewhere, elsewhere
-from penchant.study.result_directories import COMPARISON, CURVE, Outcome
+from penchant.study.result_directories import COMPARISON, CURVE
 from penchant.study.start_or_resume import Begun, begun, held, hub_commits
 from penchant.study.study_file import Study
 from penchant.study.text_preparation import TRAINED, Preparation, Prepared, trained_files
@@ -45,7 +46,7 @@ def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = N
     All models are checked first, and problems are reported before anything is written. With `resume`, results in `out`
     are kept and cached answers are not computed again; results of models that the study no longer names are archived.
     Raises StudyError if `out` contains anything else, or if data, text, a model or a result has changed; with `rerun`,
-    whatever has changed is measured again.
+    the affected measurements are repeated.
     """
     run = run or Run()
     folder = Path(out)
@@ -54,7 +55,6 @@ def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = N
 
 
 def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[str, str]) -> Outcome:
-    """Run a study in a folder; `commits` has the commits of data sets on the hub."""
     places = _folders(probes)
     data = data_records(zip(places, probes, strict=True), run.base)  # hashed before the texts are read
     texts = [probe.texts(run.base) for probe in probes]  # unreadable data fails before anything is written
@@ -77,7 +77,6 @@ def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[
 
 
 def _folders(probes: Probes) -> list[str]:
-    """Return a directory name for each probe: the probe's name, with a number if the name was used before."""
     seen: dict[str, int] = {}
     names = []
     for probe in probes:
@@ -100,7 +99,7 @@ class _Running:
     outcome: Outcome = field(init=False)
     digests: Digests = field(init=False)
     readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
-    """The `Reader` of each (probe directory, model) pair whose texts passed the check."""
+    """The tokenizer hash and maximum length of each (probe directory, model) pair whose texts passed the check."""
     named: dict[str, str] = field(init=False)
     """The names in the study of the models measured so far, by their names in signatures."""
 
@@ -109,7 +108,7 @@ class _Running:
         self.prepared = Prepared(list(self.probes))
 
     def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], start: Begun) -> list[Path]:
-        """Return the files that are out of date, without removing them.
+        """Return the paths of outdated files, without removing them.
 
         Raises StudyError if anything has changed since the study was started. With `rerun`, results that depend on a
         change, including changed parameters, are removed from the manifest instead.
@@ -126,6 +125,7 @@ class _Running:
         if stale or start.other_models:  # the tables of differences are of other results
             self.manifest.tables = {}
             stale += [self.folder / place / table for place in self.places for table in (COMPARISON, CURVE)]
+            stale.append(self.folder / VERDICTS)
         return stale
 
     def require_fit(self) -> None:
@@ -136,7 +136,7 @@ class _Running:
         self.readers = fitting.readers
 
     def begin(self, data: Sequence[DataRecord], stale: Sequence[Path]) -> None:
-        """Write the manifest, then delete the files that are out of date."""
+        """Write the manifest, then delete the outdated files."""
         self.manifest.data = list(data)
         self._write()  # first, so that no recorded unit lacks its files
         for file in stale:
@@ -188,7 +188,7 @@ class _Running:
             elif not self.manifest.skips(place, spec):
                 waiting.append(number)
         if not waiting:
-            self.run.say(f"{spec}: finished before")
+            self.run.say(f"{spec}: already finished")
             return
         model = self._load(spec)
         for number in waiting:
@@ -200,7 +200,7 @@ class _Running:
                 self._write()
 
     def _load(self, spec: str) -> Model:
-        """Load a model. Raises StudyError if no probe reads the model or the study names it twice."""
+        """Load a model. Raises StudyError if no probe supports the model or the study names it twice."""
         self.run.say(f"{spec}: loading")
         release()
         model = self.run.models.get(spec) or read_model(
@@ -217,12 +217,11 @@ class _Running:
         if not any(model.kind in probe.kinds for probe in self.prepared.probes):
             if isinstance(model, LanguageModel):
                 require_fit(model, self.texts[0])  # may give a better reason
-            message = f"no probe of the study reads {KINDS[model.kind]}"
+            message = f"no probe of the study supports {KINDS[model.kind]}"
             raise StudyError(message, where=model.name, hint=all_read(self.probes))
         return model
 
     def _place(self, spec: str) -> str:
-        """Return the name or path from which a model is loaded; like data, it may be in a directory of `run.base`."""
         if spec.startswith("bundled:") or exists(spec):
             return spec
         beside = (base / spec for base in self.run.base)
@@ -276,12 +275,11 @@ class _Running:
                 )
 
     def _free(self, place: str, model: str) -> str:
-        """Return a directory name for a model's result that no other result of the probe uses."""
         taken = [Path(unit.directory).name for unit in self.manifest.every_unit() if unit.probe == place]
         return distinct(model, [COMPARISON, CURVE, *taken])
 
     def compare(self) -> None:
-        """Compare every two models of each probe, except checkpoints of one training run or at different steps.
+        """Compare each pair of models for each probe, except checkpoints of one training run or at different steps.
 
         Raises StudyError if no model fits a probe.
         """
@@ -326,7 +324,6 @@ class _Running:
         self.manifest.tables[name] = sha256_file(self.folder / name)
 
     def _sort(self) -> None:
-        """Sort the results by the study's order of models, then of probes."""
         models, places = self.study.models, self.places
         self.manifest.units.sort(key=lambda unit: (models.index(unit.spec), places.index(unit.probe)))
         self.manifest.skipped.sort(key=lambda skip: (models.index(skip.spec), places.index(skip.probe)))
@@ -339,6 +336,7 @@ class _Running:
         """Write the manifest of the finished study and return its outcome."""
         reads = {place: kinds_read(probe) for place, probe in zip(self.places, self.probes, strict=True)}
         self.outcome.notes += self.manifest.left_out(reads)
+        self._keep(self.outcome.verdicts, VERDICTS)
         damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)
         if damaged:
             self.run.warn(told_damaged(damaged))

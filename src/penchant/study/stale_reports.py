@@ -1,4 +1,4 @@
-"""Reports and exports in a result directory that were made from results that have changed since."""
+"""Detection of reports and exports that were made from results that have since changed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NAMED = 3
 
 
 def outdated(directory: str | Path, document: Document, written: Collection[Path] = ()) -> Iterator[str]:
-    """Yield a line for each report and export folder that was made from results other than those in `document`.
+    """Yield a message for each report and export folder that was made from results that differ from `document`.
 
-    Each line names the outdated files and the command that makes them again. Only reports and export folders directly
+    Each message names the outdated files and the command that recreates them. Only reports and export folders directly
     inside the result directory are considered. `written` lists files that were just made: outdated files in the same
     folder belong to an earlier export and are no longer made.
     """
@@ -30,7 +30,7 @@ def outdated(directory: str | Path, document: Document, written: Collection[Path
         if report_made_of(page) not in ("", document.made_of):
             out = [] if page.name == "report.html" else ["-o", str(page)]
             command = shlex.join(["penchant", "report", str(folder), *out])
-            yield f"{page.name} was made from results that have changed since: {command} makes it again"
+            yield f"{page.name} was made from results that have changed since: recreate it with {command}"
     just = {path.resolve().parent for path in written}
     for place in sorted(child for child in folder.iterdir() if child.is_dir()):
         old = {name: each for name, each in exported(place).items() if each.of not in ("", document.made_of)}
@@ -47,4 +47,4 @@ def _line(folder: Path, place: Path, old: dict[str, Made], *, again: bool) -> st
     commands = dict.fromkeys(each.by for each in old.values())
     out = {by: [] if by[1:2] == (place.name,) else ["-o", str(place)] for by in commands}
     again_by = " and ".join(shlex.join(["penchant", "export", str(folder), *by, *out[by]]) for by in commands)
-    return f"{start}: {again_by} {'makes' if len(commands) == 1 else 'make'} {for_one(len(old), 'them')} again"
+    return f"{start}: recreate {for_one(len(old), 'them')} with {again_by}"

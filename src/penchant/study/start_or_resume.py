@@ -23,7 +23,10 @@ FREE = ("question", "names", "models", "families")
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Lock a directory so that no other process runs a study in it. Raises StudyError."""
+    """Lock a directory so that no other process runs a study in it.
+
+    Raises StudyError if another process does, or if the path is not a directory.
+    """
     new = not occupied(folder)
     if not new and not folder.is_dir():
         raise _not_empty(folder)
@@ -43,7 +46,10 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def hub_commits(folder: Path) -> dict[str, str]:
-    """Return the commits of the hub data sets that the study in a directory read. Raises StudyError."""
+    """Return the commits of the hub data sets that the study in a directory used.
+
+    Raises StudyError if its manifest is invalid.
+    """
     path = folder / FILE
     return dict(read_manifest(path).hub) if path.exists() else {}
 
@@ -89,7 +95,7 @@ def begun(
     if before != after and not (rerun and otherwise):
         if not manifest.units and not manifest.set_aside:
             return Begun(Manifest.new(asked))
-        again = "measure it again with --rerun, " if otherwise else ""
+        again = "repeat the affected measurements with --rerun, " if otherwise else ""
         raise StudyError(
             f"contains a different study ({_difference(before, after)})",
             where=str(folder),

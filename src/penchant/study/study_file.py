@@ -34,7 +34,7 @@ def _each_its_own(names: dict[str, str]) -> dict[str, str]:
     labels = list(names.values())
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
-        raise ValueError(f"two models are called '{twice}'")
+        raise ValueError(f"two models have the label '{twice}'")
     return names
 
 
@@ -53,15 +53,15 @@ class Study(BaseModel):
     models: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(distinct)]
     """Hub names[@revision], directories, GGUF files, bundled: names, or files of word vectors.
 
-    Each model is read by the probes that fit its kind. `{family: …, revisions: […]}` stands for the checkpoints of one
-    training run.
+    Each model is measured by the probes that support it. `{family: …, revisions: […]}` stands for the checkpoints of
+    one training run.
     """
     families: dict[str, dict[str, Step]] = {}
     """The step of each model that is a checkpoint, by family; filled in from the families among the models."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""
     corpus: TextSettings | None = None
-    """Running text for training vectors and for drawing the sentences of probes that name none."""
+    """Running text for training vectors, and for sampling sentences for probes that name none."""
     vectors: dict[str, VectorSettings] = {}
     """Word vectors to train on the corpus, by name; `models` refers to them as trained:NAME."""
     names: Annotated[dict[str, Label], AfterValidator(_each_its_own)] = {}
@@ -80,7 +80,7 @@ class Study(BaseModel):
     """Maximum number of items, for a pilot, of each probe that does not set its own limit. Default: all items."""
 
     def instruments(self) -> list[Probe[Any]]:
-        """Return the validated probes. Raises ValidationError, or an error that has the position in the study."""
+        """Return the validated probes. Raises ValidationError, or an error with the position in the study."""
         wrong = problem(self.corpus, self.vectors, self.models)
         if wrong:
             raise _PlacedError(("models",), wrong)
@@ -127,7 +127,7 @@ def read_study(
         raise StudyError(error.message, where=error.where, hint=error.hint) from error
     content = document.content
     if not isinstance(content, dict):
-        raise StudyError("a study file contains keys such as study, models and probes", where=str(path))
+        raise StudyError("is not a YAML mapping with keys such as study, models and probes", where=str(path))
     content = _with_texts(content)
     _spread_out(content, document)
     listed = content.get("models")
@@ -164,7 +164,10 @@ def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spread_out(content: dict[str, Any], document: YamlDocument) -> None:
-    """Replace the families in a study by their checkpoints, in place. Raises StudyError."""
+    """Replace the families in a study by their checkpoints, in place.
+
+    Raises StudyError if a family is invalid.
+    """
     listed: list[object] = []
     families: dict[str, dict[str, int]] = {}
     if not isinstance(content.get("models"), list):
@@ -193,7 +196,6 @@ def _spread_out(content: dict[str, Any], document: YamlDocument) -> None:
 
 
 def _named(study: Study) -> Study:
-    """Return a study without families whose models are not measured, and with labels for its checkpoints."""
     measured = {
         family: {model: step for model, step in steps.items() if model in study.models}
         for family, steps in study.families.items()
@@ -205,13 +207,18 @@ def _named(study: Study) -> Study:
 def _known_names(study: Study, models: list[str]) -> None:
     for model, label in study.names.items():
         if model not in models:
-            raise _PlacedError(("names", model), f"no such model in the study — it has {', '.join(study.models)}")
+            raise _PlacedError(
+                ("names", model), f"no such model in the study — its models are {', '.join(study.models)}"
+            )
         if model in study.models and label in study.models and label != model:
             raise _PlacedError(("names", model), f"'{label}' is another model in the study")
 
 
 def study_file(path: str | Path) -> Path:
-    """Return the path of a study file, or of the only study file in a directory. Raises StudyError."""
+    """Return the path of a study file, or of the only study file in a directory.
+
+    Raises StudyError if there is none, or more than one in the directory.
+    """
     place = Path(path)
     if not exists(place):
         hint = "create one with penchant init minimal-pairs"

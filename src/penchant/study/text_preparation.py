@@ -33,7 +33,7 @@ Progress = Callable[[str], Callable[[float, float], None]]
 
 
 class TextSettings(BaseModel):
-    """Running text, and the settings for drawing sentences for probes that name none."""
+    """Running text, and settings for sampling sentences for probes that name none."""
 
     model_config = SETTINGS
 
@@ -57,7 +57,10 @@ class TextSettings(BaseModel):
     """The seed of the draw. Default: the study's."""
 
     def files(self, base: Sequence[Path]) -> list[TextFile]:
-        """Return the files of the text. Raises DataError."""
+        """Return the files of the text.
+
+        Raises DataError if a name matches no file or a file is given twice.
+        """
         return find_texts(listed(self.text), base)
 
 
@@ -107,7 +110,7 @@ def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Preparation of the sentences and vectors for a study's probes and `models`; `base` lists the data directories."""
+    """Preparation of sentences and vectors for a study's probes and `models`; `base` lists the data directories."""
 
     corpus: TextSettings
     vectors: Mapping[str, VectorSettings]
@@ -119,9 +122,10 @@ class Preparation:
     progress: Progress
 
     def make(self, probes: Sequence[Probe[Any]]) -> Prepared:
-        """Make the vectors, and the sentences of probes that name none, unless files made in the same way exist.
+        """Train the vectors, and extract sentences for probes that name none, unless up-to-date files exist.
 
-        Raises DataError, MethodError and OutputError.
+        Raises DataError if text or stimuli are invalid, MethodError if a package is missing, and OutputError if a file
+        cannot be written.
         """
         files = self.corpus.files(self.base)
         done = Prepared(list(probes))
@@ -222,7 +226,7 @@ def problem(corpus: TextSettings | None, vectors: Mapping[str, VectorSettings], 
     """Describe the first problem with the models that a study trains; "" if there is none."""
     for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
         if name not in vectors:
-            return f"no vectors are called '{name}' — vectors has {', '.join(vectors) or 'none'}"
+            return f"no vectors are called '{name}' — vectors defines {', '.join(vectors) or 'none'}"
         if corpus is None:
             return f"'{TRAINED}{name}' needs text to be trained on — give it under corpus"
     return ""

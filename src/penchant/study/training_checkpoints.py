@@ -19,7 +19,7 @@ _STEP = re.compile(r"(?:step|checkpoint)[-_]?([0-9]+)", re.IGNORECASE)
 Name = Annotated[str, Field(min_length=1)]
 Step = Annotated[int, Field(ge=0, le=COUNT)]
 Steps = Mapping[str, int]
-"""Mapping from the name by which each checkpoint is loaded to its step."""
+"""Mapping from the name of each checkpoint to its training step."""
 
 
 class Family(BaseModel):
@@ -37,9 +37,10 @@ class Family(BaseModel):
     """
 
     def checkpoints(self, base: Path) -> tuple[str, dict[str, int]]:
-        """Return the family's label, and the steps of its checkpoints by the names to load them by, in order of steps.
+        """Return the family's label and a mapping from checkpoint names to training steps, sorted by step.
 
-        Directories are searched for in the current directory, then in `base`. Raises StudyError.
+        Directories are searched for in the current directory, then in `base`. Raises StudyError if the family
+        lists no checkpoints, or a step or checkpoint twice.
         """
         if _PATTERN.search(self.family):
             if self.revisions is not None:
@@ -71,7 +72,10 @@ class Family(BaseModel):
 
 
 def step_in(name: str) -> int:
-    """Return the step in a checkpoint's name, such as step1000 or small-checkpoint-1000. Raises StudyError."""
+    """Return the step in a checkpoint's name, such as step1000 or small-checkpoint-1000.
+
+    Raises StudyError unless the name contains exactly one step.
+    """
     found = _STEP.findall(name.rstrip("/").rpartition("/")[2])
     if len(found) != 1 or int(found[0]) > COUNT:
         told = "contains no step" if not found else "does not contain exactly one step"

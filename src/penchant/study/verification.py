@@ -29,7 +29,7 @@ class Verified:
 
     def __str__(self) -> str:
         found = [counted(n, kind) for kind, n in self.same.items() if n]
-        absent = f"; not here, so not checked: {', '.join(self.absent)}" if self.absent else ""
+        absent = f"; not on this machine, so not checked: {', '.join(self.absent)}" if self.absent else ""
         return f"unchanged: {', '.join(found)}{absent}"
 
 
@@ -51,7 +51,7 @@ def verify(directory: str | Path) -> Verified:
         else:
             others.append(name)
     if others:
-        raise StudyError(f"changed since it was measured: {', '.join(others)}", where=str(folder))
+        raise StudyError(f"changed since the study was run: {', '.join(others)}", where=str(folder))
     return found
 
 

@@ -1,1 +1,1 @@
-"""Readers of tables and documents written by users; every error has its file, line and field."""
+"""Readers of tables and documents written by users, which report errors with file, line and field."""

@@ -1,4 +1,4 @@
-"""Cautions about probable mistakes in data: names that look alike, misread encodings, and repeated rows."""
+"""Cautions about probable mistakes in data: similar names, wrong encodings, and repeated rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from penchant.tables.encodings import misread
 from penchant.unicode_spellings import as_named
 
 NAMED = 3
-"""Maximum number of names or places in a caution."""
+"""Maximum number of names or rows in a caution."""
 
 
 def name_cautions(names: Iterable[str], noun: str) -> Iterator[str]:
-    """Yield cautions about group names that look alike or were read in a wrong encoding.
+    """Yield cautions about group names that look alike or were decoded with a wrong encoding.
 
     `noun` is the plural noun for the groups.
     """
@@ -39,13 +39,14 @@ def counted_apart(names: Iterable[str], noun: str) -> Iterator[str]:
         if len(several) > 1:
             looks = {" ".join(unicodedata.normalize("NFKC", name).split()) for name in several}
             shown = ", ".join(map(repr if len(looks) == len(several) else ascii, several))
-            yield (
-                f"{len(several)} {noun} differ only in case, white space or Unicode form and are counted apart: {shown}"
+            message = (
+                f"{len(several)} {noun} differ only in case, white space or Unicode form and are counted separately"
             )
+            yield f"{message}: {shown}"
 
 
 def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[str]:
-    """Yield a caution about repeated rows, given as pairs of content and place; `noun` is the plural noun for rows."""
+    """Yield a caution about repeated rows, given as (content, location) pairs; `noun` is the plural noun for rows."""
     first: dict[Hashable, str] = {}
     again = [
         f"{_short(place)} as {_short(first[content])}"
@@ -53,11 +54,10 @@ def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[s
         if first.setdefault(content, place) != place
     ]
     if again:
-        verbs = ("repeats", "counts") if len(again) == 1 else ("repeat", "count")
+        verbs = ("repeats", "is") if len(again) == 1 else ("repeat", "are")
         shown = first_of(again, NAMED)
-        yield f"{counted(len(again), noun)} {verbs[0]} an earlier one and {verbs[1]} again ({shown})"
+        yield f"{counted(len(again), noun)} {verbs[0]} an earlier one and {verbs[1]} counted again ({shown})"
 
 
 def _short(place: str) -> str:
-    """Return a place without the file name."""
     return place.rpartition(", ")[2]

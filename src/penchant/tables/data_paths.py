@@ -1,4 +1,4 @@
-"""Locations of data given by absolute path, by path relative to base directories, or by the name of a bundled set."""
+"""Resolution of data names: paths, bundled sets, and data sets on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def bundled(home: Path, file: str) -> list[str]:
 
 
 def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, sets: Path | Sequence[Path] = ()) -> Path:
-    """Return the path of a file or directory.
+    """Return the path of a file or directory with data.
 
-    The path is the first match in the directories of `base` (default: the working directory), otherwise the directory
-    called `name` in `sets`, one or more folders of bundled sets. Data on the hub (`penchant.hub.data_sets.FORM`) are
-    downloaded. Raises DataError, with the directories searched and similar names, if there is no match.
+    The path is searched for in the directories of `base` (default: the working directory), then among the bundled sets
+    in the folders `sets`. Data on the hub (`penchant.hub.data_sets.FORM`) are downloaded. Raises DataError, with the
+    directories searched and similar names, if nothing is found.
     """
     if not str(name).strip():
         raise DataError("the name of the data is empty", where="data", hint="give a file or a directory")
@@ -97,7 +97,6 @@ def matching(pattern: Path) -> list[Path]:
 
 
 def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Return up to three names, from `known` or `folders`, that are similar to the path's, ignoring case and suffix."""
     names = set(known)
     for folder in dict.fromkeys(folders):
         with contextlib.suppress(OSError):

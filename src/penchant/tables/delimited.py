@@ -18,7 +18,7 @@ _DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECA
 """Pattern of the line before the header that declares the separator for Excel."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 OPEN = "was a quotation mark left open? Close it, or remove it"
-"""Hint about a cell that spans several lines."""
+"""Hint for a cell that spans several lines."""
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 
@@ -46,7 +46,7 @@ def delimited(text: str, file: Path) -> Iterator[FileRow]:
             hint = OPEN if across else f"put double quotes around a text that contains a {_NAMES[delimiter]} or a quote"
             raise DataError(f"{message}{_over(line, fields)}", file=file, line=line, hint=hint)
         if any(_swallows(field, number, len(header) - 1, delimiter) for number, field in enumerate(fields)):
-            raise DataError(f"one cell contains whole rows{_over(line, fields)}", file=file, line=line, hint=OPEN)
+            raise DataError(f"a cell contains entire rows{_over(line, fields)}", file=file, line=line, hint=OPEN)
         if any(field.strip() for field in fields[len(names) :]):
             _check_header([name.strip() for name in header], first, file)
         yield FileRow(line, dict(zip(names, fields, strict=False)), decimal)
@@ -57,16 +57,15 @@ def _broken(field: str) -> bool:
 
 
 def _over(line: int, fields: Sequence[str]) -> str:
-    """Return a clause about the last line of a multi-line record, for an error message; "" for a one-line record."""
     more = sum(len(_BREAK.findall(field)) for field in fields)
     return f": it continues to line {line + more}" if more else ""
 
 
 def _swallows(field: str, number: int, separators: int, delimiter: str) -> bool:
-    """Return True if a cell's separators show that it contains the end of its row and the beginning of another row.
+    """Return True if a multi-line cell appears to contain the end of its row and the beginning of another.
 
-    A row has `separators` separators, of which `number` precede the cell. Since texts contain commas too, False is
-    returned if the columns or lines are so few that a text could look the same by chance.
+    A row has `separators` separators, of which `number` precede the cell. Returns False if there are too few columns or
+    lines to rule out an ordinary text with commas.
     """
     if not _broken(field):
         return False

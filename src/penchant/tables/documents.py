@@ -1,4 +1,4 @@
-"""YAML and JSON documents written by users, validated against a model; every error has its file, line or key."""
+"""Reader of YAML and JSON documents written by users, which reports errors with file, line and key."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from penchant.text_io import LARGEST_DOCUMENT, opened, read_text
 from penchant.unicode_spellings import canonical
 
 SETTINGS = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
-"""Configuration of models of settings written by users, whose values are not converted.
+"""Pydantic configuration for settings written by users, without type conversion.
 
-`true` is not a number, "3" is a text, and `.inf` is rejected. A field of a tuple also accepts a list if it is declared
+`true` is not a number, "3" is a string, and `.inf` is rejected. A tuple field also accepts a list if it is declared
 with `Field(strict=False)`.
 """
 
@@ -34,9 +34,9 @@ Several = TypeVar("Several", bound=Sequence[object])
 
 
 def as_written(value: object) -> str:
-    """Return a text without surrounding white space, or a number as a text. Raises ValueError for other values."""
+    """Return a string without surrounding white space, or a number as a string. Raises ValueError for other values."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_not_finite(value):
-        raise ValueError(f"expected a text, got {shortened(value)}")
+        raise ValueError(f"expected a string, got {shortened(value)}")
     text = str(value).strip()
     if not text:
         raise ValueError("the field is blank")
@@ -44,7 +44,7 @@ def as_written(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a text like `as_written`, but in NFC, for values that are compared, such as ids, names and labels."""
+    """Return a text like `as_written`, normalised to NFC, for values that are compared, such as ids and labels."""
     return canonical(as_written(value))
 
 
@@ -53,19 +53,19 @@ def _is_not_finite(value: str | int | float) -> bool:
 
 
 Text = Annotated[str, BeforeValidator(as_text)]
-"""Field whose texts are compared with each other, such as an id, a name or a label."""
+"""Type of text fields that are compared with each other, such as an id, a name or a label."""
 Written = Annotated[str, BeforeValidator(as_written)]
-"""Field whose texts are scored by a model or looked up in a vocabulary."""
+"""Type of text fields that are scored by a model or looked up in a vocabulary."""
 
 
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
-"""Field for any number up to the largest supported magnitude."""
+"""Type of numeric fields, limited to the largest supported magnitude."""
 Names = Annotated[
     list[str],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-"""Field for one or more names."""
+"""Type of fields with one or more names."""
 
 
 def distinct(values: Several) -> Several:
@@ -77,7 +77,7 @@ def distinct(values: Several) -> Several:
 
 
 def key_name(name: object) -> str:
-    """Return a key in NFC, without surrounding white space; keys that are then equal count as repeated."""
+    """Normalise a key for comparison: NFC, without surrounding white space."""
     return canonical(str(name)).strip()
 
 
@@ -85,7 +85,7 @@ def key_name(name: object) -> str:
 
 
 class YamlDocument:
-    """Content of a YAML file, with the lines of its keys. Raises DataError if a key is repeated in a mapping."""
+    """Content of a YAML file, with the line numbers of its keys. Raises DataError if a mapping has duplicate keys."""
 
     def __init__(self, path: Path, loader: Loader) -> None:
         self.path = path
@@ -118,7 +118,7 @@ class YamlDocument:
                 self._walk(value, path, seen, loader)
 
     def line(self, key: tuple[str, ...]) -> int | None:
-        """Return the line of a key, or of its nearest ancestor present; None if there is no such ancestor."""
+        """Return the line of a key or, if absent, of its nearest ancestor; None if there is none."""
         nearest = next((key[:end] for end in range(len(key), 0, -1) if key[:end] in self._lines), ())
         return self._lines.get(nearest)
 
@@ -145,7 +145,7 @@ class YamlDocument:
 
 
 def as_wanted(value: Any, *kinds: Any) -> Any:
-    """Return YAML content with numbers converted to texts, as written, if the expected type is a text.
+    """Convert numbers in YAML content to texts, as written, where a text is expected.
 
     `kinds` are the types that the value can have: pydantic models, lists and mappings of types, unions.
     """
@@ -194,7 +194,6 @@ def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
 
 
 def _model_in(annotation: Any) -> Any:
-    """Return the model in a field's annotation, alone or in a list, mapping or union; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model_in, get_args(annotation))), None)
@@ -209,7 +208,7 @@ def read_yaml(path: Path) -> YamlDocument:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         if isinstance(error, RefusedError):
             raise DataError(str(error.problem), file=path, line=line, hint=error.note or "") from error
-        raise DataError(f"is not YAML: {error.problem or error}", file=path, line=line) from error
+        raise DataError(f"is not valid YAML: {error.problem or error}", file=path, line=line) from error
     except RecursionError as error:
         raise DataError("is nested too deeply", file=path) from error
 
@@ -226,7 +225,7 @@ def read_document(path: Path, model: type[Model], *, hint: str) -> Model:
 
 
 def read_json(file: Path, adapter: TypeAdapter[Value], *, hint: str) -> Value:
-    """Read a file of one JSON value and validate it with `adapter`.
+    """Read a JSON file and validate its value with `adapter`.
 
     Raises DataError with the file, and the line or key, if it is invalid.
     """
@@ -255,7 +254,7 @@ def _parsed(text: str, file: Path, hint: str) -> object:
         problem, at = excess(text)
         problem = problem or str(error)
     if problem:
-        raise DataError(f"is not JSON: {problem}", file=file, line=text.count("\n", 0, at) + 1, hint=hint)
+        raise DataError(f"is not valid JSON: {problem}", file=file, line=text.count("\n", 0, at) + 1, hint=hint)
     key, wrong = unsound(value)
     if wrong:
         raise DataError(wrong, where=f"{file}, {'.'.join(key)}", hint=hint)

@@ -6,7 +6,7 @@ import re
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _CODED = {"cp1252": "ÃÂâÄÅ", "cp1250": "ĂÂâÄĹ", "cp1251": ""}
-"""Encodings for which UTF-8 is mistaken, and the letters with which a misread character then begins."""
+"""Encodings with which UTF-8 is often misread, and the first letters of characters garbled in this way."""
 _CLOSES = "’”“‘…–—›»‹«‚„"
 _DAMAGED = re.compile("\ufffd|â€|(?<![^\\W\\d_])ï»¿")
 
@@ -19,7 +19,7 @@ def misread(text: str) -> bool:
 
 
 def _decodes(run: str) -> bool:
-    """Return True if a run of non-ASCII characters, encoded in a legacy encoding, is valid UTF-8 for other text."""
+    """Return True if a run of non-ASCII characters becomes valid UTF-8 when encoded in a legacy encoding."""
     if len(run) < 2:
         return False
     for name, beginnings in _CODED.items():

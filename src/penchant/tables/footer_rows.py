@@ -27,8 +27,8 @@ _NOTE = re.compile(
 def footer(rows: Sequence[FileRow], file: str | Path) -> DataError | None:
     """Return the error for the first footer row among the last rows of a table; None if there is none.
 
-    A summary row is recognised by its first cell, which must not occur in earlier rows. A note is a row with only one
-    cell, of several words, which begins like a note or whose column otherwise has single words only.
+    A summary row is recognised by its first cell, which must not occur in earlier rows. A note is a row with a single
+    cell of several words that begins like a note, or whose column otherwise contains only single words.
     """
     start = max(1, len(rows) - _LAST)
     for number in range(start, len(rows)):

@@ -1,8 +1,7 @@
 """Escaping of text in CSV files, since spreadsheets evaluate cells that begin like formulas.
 
-Following OWASP's advice on CSV injection, an apostrophe is put before cells that begin like a formula, and before cells
-in which apostrophes precede the beginning of a formula, so that escaping can be undone without loss. Numbers are not
-escaped.
+An apostrophe is added before such cells, as OWASP recommends against CSV injection, and before cells in which
+apostrophes already precede a formula, so that escaping is reversible. Numbers are not escaped.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def unguarded(cell: str) -> str:
 
 
 def for_spreadsheets(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with its texts and column names escaped."""
+    """Return a data frame with its texts and column names escaped."""
     import polars as pl
 
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]

@@ -1,4 +1,4 @@
-"""Texts and tables given as Python objects (lists, mappings, frames); tables are written to temporary files."""
+"""Texts and tables passed as Python objects; tables are written to temporary files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from penchant.tables.yaml_file import dumped
 from penchant.text_io import exists, is_file
 
 NAME = "the data"
-"""Name of data given in Python; in signatures, a hash follows it."""
+"""Name of data passed as Python objects; in signatures, a hash follows it."""
 _TEXTS = ("text", "sentence", "texts", "sentences")
 """Common names of text columns."""
 _LONGEST_NAME = 4096
@@ -40,8 +40,8 @@ ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
 def texts(given: object, where: str = "texts") -> list[str]:
     """Return one or more texts as a list.
 
-    Texts are given as a string, an iterable of strings, or a polars or pandas column. Raises DataError for the first
-    value that is not a text.
+    Accepts a string, an iterable of strings, or a polars or pandas column. Raises DataError for the first value that is
+    not a text.
     """
     given = plain(given)
     if isinstance(given, Mapping) or _is_polars(given, "DataFrame") or _is_pandas_frame(given):
@@ -63,7 +63,7 @@ def texts(given: object, where: str = "texts") -> list[str]:
 
 
 def refuse_file(text: str | Path, where: str) -> None:
-    """Raise DataError if a text is a file name, which would be scored instead of the file's contents."""
+    """Raise DataError if a text is the name of a file, since texts are not read from files."""
     if isinstance(text, Path) or _is_named_file(text):
         message = f"{shortened(str(text))} is the name of a file, not a text"
         hint = "read the file and give its contents, such as the column polars.read_csv(FILE)['text']"
@@ -71,12 +71,10 @@ def refuse_file(text: str | Path, where: str) -> None:
 
 
 def _is_named_file(text: str) -> bool:
-    """Return True if a text is the name of an existing file with an extension."""
     return len(text) < _LONGEST_NAME and bool(Path(text).suffix) and is_file(text)
 
 
 def _only_column(table: Any, where: str) -> Any:
-    """Return the only column of a table. Raises DataError if the table does not have exactly one column."""
     names = list(table) if isinstance(table, Mapping) else list(table.columns)
     if len(names) != 1:
         message = f"{kind(table)} has {'several' if names else 'no'} columns"
@@ -99,7 +97,7 @@ def is_missing(value: object) -> bool:
 
 
 def require_text(value: object, wanted: str, where: str) -> None:
-    """Raise DataError, with the place `where`, if a value is missing, blank, or not a text."""
+    """Raise DataError if the value at `where` is missing, blank, or not a text."""
     if not isinstance(value, str):
         hint = "leave it out, or give a text" if is_missing(value) else f"give a text, as in {str(value)!r}"
         raise DataError(_misfit(value, wanted), where=where, hint=hint)
@@ -108,7 +106,6 @@ def require_text(value: object, wanted: str, where: str) -> None:
 
 
 def _misfit(value: object, wanted: str) -> str:
-    """Return an error message for a value that is not what is `wanted`: that it is missing, or its actual type."""
     if not is_missing(value):
         return f"{kind(value)} is not a {wanted}"
     return f"is missing ({'NaN' if isinstance(value, float) else str(value).strip('<>')})"
@@ -147,9 +144,9 @@ def is_table(given: object) -> bool:
 
 
 def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None, name: str = NAME) -> Path:
-    """Return the path of a file given by name, of a set in the folder `sets`, or of a file with a table's rows.
+    """Return the path of a named file, of a bundled set in `sets`, or of a temporary file with a table's rows.
 
-    The file of a table is called `name`. Raises DataError if `given` is neither a name nor a table.
+    The temporary file is called `name`. Raises DataError if `given` is neither a name nor a table.
     """
     if isinstance(given, str | Path):
         if is_hub(given):
@@ -167,11 +164,11 @@ def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None
 
 
 def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], name: str) -> Path:
-    """Return the path of a temporary YAML file, called `name`, with the given keys; it is deleted when Python exits.
+    """Write keys to a temporary YAML file called `name` and return its path; it is deleted when Python exits.
 
-    The values of the keys in `tables` may be tables instead of file names; `tables` maps these keys to the columns of
-    rows without column names. The file of a table is called like its key, except that of the key `file`, which is
-    called `name`. Raises DataError if a value cannot be written.
+    The values of the keys in `tables` may be tables instead of file names; `tables` maps these keys to the column names
+    of rows that have none. Each table is written to a file named after its key, or called `name` for the key `file`.
+    Raises DataError if a value cannot be written.
     """
     # A table under another key is an unknown key, which is reported when the document is read.
     written = {key: kind(value) if hasattr(value, "columns") else value for key, value in keys.items()}
@@ -210,7 +207,7 @@ def as_yaml(value: Any) -> Any:
 
 
 def _stored(texts: Mapping[str, str]) -> Path:
-    """Return a folder with the given files, by name; the folder's name is a hash of their contents."""
+    """Write files to a folder named after a hash of their contents and return the folder."""
     content = "".join(texts.values()).encode("utf-8", "surrogatepass")
     folder = _home() / hashlib.sha256(content).hexdigest()[:12]
     folder.mkdir(exist_ok=True)
@@ -223,8 +220,8 @@ def _stored(texts: Mapping[str, str]) -> Path:
 def rows(given: Any, columns: Sequence[str] = (), name: str = NAME) -> list[dict[str, object]]:
     """Return the rows of a table as mappings from column to cell.
 
-    A row given as a tuple or a list has the first of the `columns`, in order. Raises DataError, with `name` and the
-    row, if the table is invalid.
+    The cells of a row that is a tuple or a list are assigned to `columns` in order. Raises DataError, with `name` and
+    the row, if the table is invalid.
     """
     if _is_polars(given, "DataFrame"):
         of_frame: list[dict[str, object]] = given.to_dicts()
@@ -246,10 +243,7 @@ def _refuse_repeated(columns: Sequence[str], name: str) -> None:
 
 
 def _refuse_index(frame: Any, name: str) -> None:
-    """Raise DataError if a pandas frame has a named index, as after `set_index`.
-
-    The index is not a column, so its values would be lost.
-    """
+    """Raise DataError if a pandas frame has a named index, whose values would be lost."""
     index = [str(each) for each in frame.index.names if each is not None and each not in frame.columns]
     if index:
         message = f"{', '.join(map(repr, index))} is the index of the frame, not a column"
@@ -257,9 +251,9 @@ def _refuse_index(frame: Any, name: str) -> None:
 
 
 def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl", name: str = NAME) -> Path:
-    """Return the path of a temporary file with a table's rows as JSON lines or CSV; it is deleted when Python exits.
+    """Write a table to a temporary JSON lines or CSV file called `name` and return its path.
 
-    The file is called `name`. Raises DataError if `given` is not a table.
+    The file is deleted when Python exits. Raises DataError if `given` is not a table.
     """
     table = rows(given, columns, name)
     text = _csv(table) if suffix == ".csv" and table else _lines(table, name)
@@ -307,7 +301,6 @@ def _of_columns(given: Mapping[Any, Any], name: str) -> Iterator[dict[str, objec
 
 
 def _cells(given: Any, where: str) -> list[Any]:
-    """Return the cells of a column as a list; a text is a single cell. Raises DataError if `given` is not iterable."""
     if not isinstance(given, Iterable):
         raise DataError(f"{kind(given)} is not a column", where=where, hint="give a list of its cells")
     return [given] if isinstance(given, str) else list(given)
@@ -319,10 +312,8 @@ def _row(row: Any, where: str, columns: Sequence[str]) -> dict[str, object]:
     if isinstance(row, str) or not isinstance(row, Sequence):
         raise DataError(f"{kind(row)} is not a row", where=where, hint=ROWS)
     if not columns or len(row) > len(columns):
-        wanted = f"at most {len(columns)}: {', '.join(columns)}" if columns else "columns with names"
-        raise DataError(
-            f"has {counted(len(row), 'cells')} without column names, but the data have {wanted}", where=where, hint=ROWS
-        )
+        most = f", but at most {len(columns)} are allowed: {', '.join(columns)}" if columns else ""
+        raise DataError(f"has {counted(len(row), 'cells')} without column names{most}", where=where, hint=ROWS)
     return dict(zip(columns, row, strict=False))
 
 
@@ -335,7 +326,6 @@ def _cell(value: Any) -> object:
 
 
 def _is_polars(given: object, kind: str) -> bool:
-    """Return True if an object is an instance of the polars class called `kind`, without importing polars."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(given, getattr(polars, kind))
 

@@ -1,4 +1,4 @@
-"""JSON tables, as one object per line or one array of objects, and limits on their contents."""
+"""Reader of JSON tables, as one object per line or one array of objects, with limits on nesting and number length."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LINE_HINT = "write one object per line, or one array of objects"
 
 
 class RepeatedKeyError(ValueError):
-    """Error raised if an object has a key twice; the message is the key."""
+    """Error raised if an object contains a key twice; the message is the key."""
 
 
 def without_repeats(normal: Callable[[str], str] = str) -> Callable[[Pairs], dict[str, object]]:
@@ -64,7 +64,7 @@ def json_lines(text: str, file: Path) -> Iterator[FileRow]:
 
 
 def json_array(text: str, file: Path) -> Iterator[FileRow]:
-    """Yield the elements of a text's JSON array as rows, with the line of each opening brace."""
+    """Yield the objects in a JSON array as rows, each with the line of its opening brace."""
     number, counted = 1, 0
     position = end_of_space(text, end_of_space(text, 0) + 1)
     closed = text[position : position + 1] == "]"
@@ -87,7 +87,6 @@ def json_array(text: str, file: Path) -> Iterator[FileRow]:
 
 
 def _decoded(text: str, start: int, line: int, file: Path) -> tuple[object, int]:
-    """Return the JSON value at the character offset `start`, which is on `line`, and the offset of its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RepeatedKeyError as error:

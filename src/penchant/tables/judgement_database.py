@@ -1,8 +1,8 @@
-"""Reader of the database of judgements written by `penchant rate`, as a table that an instrument reads.
+"""Reader of databases of judgements written by `penchant rate`, as tables for instruments.
 
-Only a rater's answer to the first presentation of an item counts; practice, attention and repeated items are omitted,
-as are answers that were skipped or withdrawn. The database is read from its bytes, so it is never changed, and no code
-that the database may define is run: its tables are read by the queries below.
+A table contains each rater's answer to the first presentation of an item; practice, attention and repeated items are
+omitted, as are skipped and withdrawn answers. The database is opened in memory, so that the file is never changed, and
+no code that it may define is run.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def is_judgements(start: bytes) -> bool:
 
 
 def mark_of(header: bytes) -> int:
-    """Return the user version in a database header; it is positive if the database lacks answers in FILE-wal."""
+    """Return the user version in a database header; if it is positive, FILE-wal contains further answers."""
     return int.from_bytes(header[_MARK], "big", signed=True)
 
 
@@ -74,18 +74,20 @@ def is_beside(file: Path) -> bool:
 
 
 def refuse_part(file: Path, mark: int) -> None:
-    """Raise DataError if the user version `mark` shows that a database lacks answers."""
+    """Raise DataError if the user version `mark` shows that a database is incomplete."""
     if mark > 0:
-        message = "lacks answers: it was copied while penchant rate ran, or lost the FILE-wal beside it"
+        message = "is incomplete: it was copied while penchant rate was running, or the FILE-wal beside it is missing"
         raise DataError(
-            message, file=file, hint="copy it with penchant rate TARGET -o FILE --backup COPY, or stop it first"
+            message,
+            file=file,
+            hint="copy it with penchant rate TARGET -o FILE --backup COPY, or stop penchant rate first",
         )
 
 
 def refuse_open(stream: BinaryIO, file: Path) -> None:
-    """Raise DataError if a database lacks answers or its last answers are still in FILE-wal."""
+    """Raise DataError if a database is incomplete or its last answers are still in FILE-wal."""
     if is_beside(file):
-        message = "has answers that are not yet in the file: penchant rate is running, or was killed"
+        message = "is incomplete: penchant rate is running, or was killed"
         raise DataError(message, file=file, hint="stop penchant rate; if it was killed, start it again and stop it")
     stream.seek(0)
     refuse_part(file, mark_of(stream.read(HEADER)))
@@ -95,8 +97,8 @@ def refuse_open(stream: BinaryIO, file: Path) -> None:
 def judgement_rows(data: bytes, file: Path) -> Iterator[FileRow]:
     """Return an iterator over the raters' answers as rows. Raises DataError if the database is invalid.
 
-    By the layout of the task, a row is a judgement (`long`), a rater's ratings of both sentences of a pair (`sides`),
-    or all answers of a rater (`wide`).
+    Depending on the layout of the task, a row contains a judgement (`long`), a rater's ratings of both sentences of a
+    pair (`sides`), or all answers of a rater (`wide`).
     """
     task, said = judgements(data, file)
     with _readable(file):
@@ -117,7 +119,7 @@ def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:
 def judgement_texts(data: bytes, file: Path) -> dict[str, str]:
     """Return the items as presented to raters, keyed by the column of their answers.
 
-    The result is empty if a column has the answers to several items. Raises DataError if the database is invalid.
+    The result is empty if a column contains answers to several items. Raises DataError if the database is invalid.
     """
     with _readable(file), _opened(data) as database:
         if _task(database, file)["layout"] != "wide":
@@ -147,7 +149,6 @@ def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _readable(file: Path) -> Iterator[None]:
-    """Convert exceptions caused by a damaged database to DataError."""
     try:
         yield
     except (sqlite3.Error, json.JSONDecodeError, RecursionError, AttributeError, TypeError, KeyError) as error:
@@ -155,7 +156,6 @@ def _readable(file: Path) -> Iterator[None]:
 
 
 def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
-    """Return the task of a database. Raises DataError if it is not a database of judgements."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if application != APPLICATION or not {"task", "items", "raters", "places", "answers"} <= tables:
@@ -165,7 +165,7 @@ def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
         raise DataError(f"has version {version}, but this version of penchant reads version {VERSION}", file=file)
     found = json.loads(task)
     if not isinstance(found, dict):
-        raise DataError("is a database of judgements with a damaged task", file=file)
+        raise DataError("contains a damaged task", file=file)
     return found
 
 

@@ -8,7 +8,7 @@ from penchant.errors import shortened
 from penchant.plurals import counted, first_of, for_one
 
 NAMED = 3
-"""Maximum number of places in a caution."""
+"""Maximum number of texts in a caution."""
 _WORDS = frozenset({"nan", "none", "null", "n/a", "#n/a", "<na>", "<nan>", "nat", "nil"})
 
 
@@ -18,13 +18,13 @@ def missing_word(text: str) -> bool:
 
 
 def missing_cautions(texts: Iterable[tuple[str, str]], noun: str) -> Iterator[str]:
-    """Yield a caution about pairs of text and place whose text is a word for a missing value.
+    """Yield a caution about pairs of text and location whose text is a word for a missing value.
 
     `noun` is the plural noun for the texts.
     """
     found = [f"{place}: {shortened(text)}" for text, place in texts if missing_word(text)]
     if found:
         yield (
-            f"{counted(len(found), noun)} {for_one(len(found), 'are')} only a word that programs write for a missing "
-            f"cell, and read as text ({first_of(found, NAMED)})"
+            f"{counted(len(found), noun)} {for_one(len(found), 'are')} only a word for a missing value, but treated as "
+            f"text ({first_of(found, NAMED)})"
         )

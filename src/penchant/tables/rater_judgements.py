@@ -13,7 +13,7 @@ K = TypeVar("K")
 
 @dataclass(slots=True)
 class ByRater(Generic[K]):
-    """Judgements by item and rater, with their places in the tables."""
+    """Judgements by item and rater, with their locations in the files."""
 
     of: dict[K, dict[str, float]] = field(default_factory=dict)
     places: dict[tuple[K, str], str] = field(default_factory=dict)
@@ -21,12 +21,12 @@ class ByRater(Generic[K]):
     def add(
         self, item: K, rater: str, value: float, file: str | Path, line: int, *, called: str, column: str = ""
     ) -> DataError | None:
-        """Add a judgement; return an error, which calls the item `called`, if the rater has already judged it."""
+        """Add a judgement; return an error, which names the item as `called`, if the rater has already judged it."""
         values = self.of.setdefault(item, {})
         if rater in values:
-            hint = f"the first is in {self.places[item, rater]}"
-            hint += "" if rater else "; add a column rater with the names of the raters"
-            message = f"{rater or 'somebody'} judges {called} a second time"
+            hint = f"the first judgement is in {self.places[item, rater]}"
+            hint += "" if rater else "; add a column 'rater' with the names of the raters"
+            message = f"{rater or 'somebody'} has already judged {called}"
             return DataError(message, file=file, line=line, field=column or None, hint=hint)
         values[rater], self.places[item, rater] = value, place(file, line)
         return None
@@ -36,7 +36,7 @@ class ByRater(Generic[K]):
         return sorted({rater for values in self.of.values() for rater in values})
 
     def numbered(self) -> dict[K, tuple[tuple[int, float], ...]]:
-        """Return each item's judgements as pairs of rater index and value, which omit the raters' names."""
+        """Return each item's judgements as pairs of rater index and value, without the raters' names."""
         numbers = {name: number for number, name in enumerate(self.raters())}
         return {
             item: tuple(sorted((numbers[name], value) for name, value in values.items()))

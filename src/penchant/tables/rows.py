@@ -1,10 +1,10 @@
-"""Reader of tables as rows of named values, in any supported format, which is detected from the content.
+"""Reader of tables in any supported format, which is detected from the content.
 
 The formats are CSV, TSV, JSON lines, a JSON array of objects, Parquet, an Excel workbook (or one sheet of it, as
 FILE.xlsx#Sheet), SPSS and Stata, and the database of judgements written by `penchant rate`. Text is UTF-8, with or
 without a byte-order mark, and values are unchanged. Cells are separated by commas, semicolons or tabs, as in the
 header; quotes follow RFC 4180, and Excel's line `sep=;` before the header is supported. Blank lines between rows are
-skipped; any other irregularity raises DataError with its place.
+skipped; any other irregularity raises DataError with its location.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def read_models(
 ) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
-    An empty CSV or TSV cell counts as missing. `columns` maps fields to the names of the table's columns if they
-    differ; `naming` is a hint on how a user gives such a name, with FIELD for the field. Raises DataError for the first
-    invalid cell, with its file, line and field, and the other invalid cells in its notes.
+    Empty CSV or TSV cells are missing values. `columns` maps fields to column names if they differ; `naming` is a hint
+    on specifying a column name, with FIELD as a placeholder for the field. Raises DataError for the first invalid cell,
+    with its file, line and field, and the other invalid cells in its notes.
     """
     models, errors = checked_models(path, model, columns=columns, naming=naming)
     if errors:
@@ -153,7 +153,7 @@ def checked_models(
 
 
 def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]) -> None:
-    """Add a hint about merged cells to the errors of a column with several missing cells below a cell with a value."""
+    """Add a hint about merged cells to the errors of a column if several missing cells follow a cell with a value."""
     numbers = {line: number for number, line in enumerate(lines)}
     for column in header if errors else ():
         empty = [error for error in errors if error.field == column and error.message == in_words({"type": "missing"})]
@@ -164,7 +164,6 @@ def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]
 
 
 def _renamed(row: FileRow, columns: Mapping[Any, str]) -> FileRow:
-    """Return a row with the columns in `columns` renamed to their fields."""
     if not columns:
         return row
     rest = {name: value for name, value in row.values.items() if name not in columns.values()}
@@ -174,7 +173,6 @@ def _renamed(row: FileRow, columns: Mapping[Any, str]) -> FileRow:
 
 
 def _number(row: FileRow, value: object, file: Path, field: str) -> object:
-    """Return the number in a cell. Raises DataError if the cell does not contain a number."""
     number = row.number(value, file, field)
     if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST:
         message = "expected a number" if isinstance(number, str | bool) else f"expected a number up to {LARGEST:g}"
@@ -195,7 +193,7 @@ def _is_number(annotation: Any, *metadata: Any) -> bool:
 
 
 def lacking(names: Mapping[str, None] | list[str], present: list[str], file: str | Path) -> None:
-    """Raise DataError, with a list of the columns present, if one of `names` is not among them."""
+    """Raise DataError if one of `names` is not among the columns `present`."""
     for name in names:
         if name not in present:
             raise DataError(f"there is no column '{name}'", file=file, hint=suggestion(name, present))
@@ -220,7 +218,6 @@ def is_binary(start: bytes) -> bool:
 
 
 def _bytes(file: Path) -> bytes:
-    """Return the content of a file. Raises DataError if it cannot be read, is empty, or has a line that is too long."""
     with opened(file) as stream:
         start = stream.read(LONGEST_MAGIC)
         if is_judgements(start):
@@ -241,12 +238,12 @@ def _text(data: bytes, file: Path) -> str:
         raise DataError("contains the character NUL", file=file, line=line, hint="check that the file is text")
     if _WEB_PAGE.match(text):
         message = "is a web page, not a table"
-        raise DataError(message, file=file, hint="download the file itself, on GitHub with the button Raw")
+        raise DataError(message, file=file, hint="download the file itself; on GitHub, use the Raw button")
     return text
 
 
 def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) -> Iterator[FileRow]:
-    """Return an iterator over the rows of a table; rows given in Python have their row numbers as lines.
+    """Return an iterator over the rows of a table; data passed as Python objects have row numbers instead of lines.
 
     `of_cell` is applied to each text cell of CSV, TSV and Excel tables.
     """
@@ -274,10 +271,10 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
 
 
 def _one_header(rows: Iterator[FileRow], file: Path) -> Iterator[FileRow]:
-    """Yield the rows. Raises DataError if the cells of a row are column names, in any order and letter case.
+    """Yield the rows; raise DataError for a row that repeats the column names, in any order and letter case.
 
-    Such a row shows that a table was appended to another. Rows of numbers are excepted, since both columns and answers
-    of a survey may be called 1 to 5.
+    Such a row shows that tables were concatenated. Rows of numbers are exempt, since both columns and answers of a
+    survey may be called 1 to 5.
     """
     names: set[str] = set()
     for row in rows:

@@ -48,7 +48,7 @@ def survey_rows(data: bytes, file: Path) -> tuple[Iterator[FileRow], Labels]:
         columns, about = read(io.BytesIO(data), output_format="dict")
     except Exception as error:  # pyreadstat also raises the errors of decoding and dates
         kind = "SPSS" if data.startswith(_SPSS) else "Stata"
-        raise DataError(f"cannot be read as {kind} data: {error}", file=file, hint="save it again") from error
+        raise DataError(f"cannot be read as {kind} data: {error}", file=file, hint="save the file again") from error
     labels = Labels(
         (column, {plain(code): str(label).strip() for code, label in of_column.items()})
         for column, of_column in about.variable_value_labels.items()
@@ -67,7 +67,6 @@ def _rows(columns: Mapping[str, Any]) -> Iterator[FileRow]:
 
 
 def _declared(values: Any, coded: Any) -> Iterator[tuple[int, object]]:
-    """Yield the case number and code of each user-missing value."""
     for number, (value, code) in enumerate(zip(values, coded, strict=True), 1):
         if _value(value) == "" and _value(code) != "":
             yield number, _value(code)

@@ -9,15 +9,15 @@ from penchant.errors import DataError, shortened
 from penchant.number_parsing import localised
 
 TITLE = "is there a title above the header? Remove it: the column names must be in the first row"
-"""Hint about a first row with one cell above rows with several cells."""
+"""Hint for a first row with one cell above rows with several cells."""
 
 
 class FileRow(NamedTuple):
     """Row of a table: the line on which it begins, and its values by column.
 
     `line` is counted from 1; it is the row number in Parquet and workbooks, and the case number in SPSS and Stata.
-    `decimal` is the decimal mark of numbers: a point, a comma if cells are separated by semicolons or tabs and a number
-    of the table shows that it is a comma, or "" if none shows it.
+    `decimal` is the decimal mark of numbers: a point if cells are separated by commas, otherwise a comma if a number in
+    the table requires it, or "" if unknown.
     """
 
     line: int

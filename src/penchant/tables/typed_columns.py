@@ -11,7 +11,7 @@ from penchant.text_io import is_file, opened
 
 
 def holds_text(path: Path, column: str) -> bool:
-    """Return True if a column of a JSON lines or Parquet table has text; False for other formats."""
+    """Return True if a column of a JSON lines or Parquet table contains text; False for other formats."""
     if not is_file(path):
         return False
     if path.suffix == ".parquet":

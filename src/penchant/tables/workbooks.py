@@ -1,4 +1,4 @@
-"""Reader of Excel workbooks (.xlsx): a sheet as rows of cell values, without cell formats."""
+"""Reader of Excel workbooks (.xlsx), which yields the rows of a sheet without cell formats."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _RESAVE = "open it in a spreadsheet and save it"
 
 
 def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[FileRow]:
-    """Yield the rows of a sheet ("": the first); the first nonempty row has the column names.
+    """Yield the rows of a sheet ("": the first); the first nonempty row contains the column names.
 
-    An empty cell is the empty text, as in CSV. Raises DataError with the cell if the sheet is invalid, and MethodError
-    if openpyxl is missing.
+    Empty cells are empty texts, as in CSV. Raises DataError with the cell if the sheet is invalid, and MethodError if
+    openpyxl is missing.
     """
     values, formulas = (_sheet(book, sheet, file) for book in _books(data, file))
     header: list[str] | None = None
@@ -64,7 +64,7 @@ def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[FileRow]:
 
 
 def _books(data: bytes, file: Path) -> list[Any]:
-    """Return the workbook twice: with the values of formulas when it was last saved, and with the formulas."""
+    """Load the workbook twice: with the saved values of formulas, and with the formulas themselves."""
     try:
         import openpyxl
     except ImportError as error:
@@ -88,7 +88,7 @@ def _unreadable(error: Exception, file: Path) -> DataError:
 
 def refuse_old(file: Path) -> DataError:
     """Return the error for a workbook in the .xls format of Excel before 2007."""
-    return DataError("is a workbook in the format of Excel before 2007", file=file, hint=_NO_WORKBOOK)
+    return DataError("is a workbook in the old .xls format", file=file, hint=_NO_WORKBOOK)
 
 
 def _sheet(book: Any, name: str, file: Path) -> Iterator[Sequence[Any]]:
@@ -126,7 +126,7 @@ def _value(cell: Any, written: Any, file: Path) -> object:
 
 
 def plain(value: object) -> object:
-    """Return a cell value as a plain value: integers as int, and dates and times as ISO 8601 texts."""
+    """Convert floats with integer values to int, and dates and times to ISO 8601 texts."""
     if isinstance(value, datetime.datetime):
         return (value.date() if value.time() == datetime.time() else value).isoformat()
     if isinstance(value, datetime.date | datetime.time):
@@ -183,7 +183,7 @@ class _Places:
         before, self.row, self.column = self.row, int(number) if re.fullmatch("[0-9]{1,7}", number) else 0, 0
         if not 0 < self.row <= _ROWS:
             self.row = before
-            raise ValueError(f"a row has the number {number[:20]}, which is not from 1 to {_ROWS:,}")
+            raise ValueError(f"the row number {number[:20]} is not between 1 and {_ROWS:,}")
         if self.row <= before:
             raise ValueError(f"the row is repeated or out of order: it follows row {before}")
 

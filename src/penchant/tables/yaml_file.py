@@ -1,7 +1,7 @@
-"""Loader of YAML by the core schema of YAML 1.2, with time and memory bounded by the size of the file.
+"""Loader for the core schema of YAML 1.2, with time and memory bounded by the size of the file.
 
-The node graph is measured before values are constructed from it, and every error has its line. Numbers keep their
-spelling for fields that are texts: `010` is ten as a number, and "010" as the name of a study.
+Every error has its line. Numbers keep their spelling for fields that are texts: `010` is ten as a number, and "010" as
+the name of a study.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from penchant.tables.json_text import DEEPEST
 from penchant.text_io import refused_character
 
 _MOST_REPEATED = 100_000
-"""Maximum number of values that aliases may add to the values written out."""
+"""Maximum number of values that the expansion of aliases may add."""
 _LONGEST_NUMBER = 1_000
 """Maximum number of characters in a number."""
 _NULL, _BOOL, _INT, _FLOAT, MERGE = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "merge"))
@@ -39,7 +39,7 @@ _FAILURES = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
 class RefusedError(yaml.MarkedYAMLError):
-    """Error raised if valid YAML is rejected; `note` is the hint."""
+    """Error raised for valid YAML that is not accepted; `note` is the hint."""
 
 
 class WrittenNumber:
@@ -60,7 +60,7 @@ class WrittenFloat(WrittenNumber, float):
 
 
 class _Core:
-    """Mixin for the core schema; in YAML 1.1, `no`, `12:30` and `1_000` are not texts, and `010` is eight."""
+    """Mixin for the core schema of YAML 1.2, in which `no`, `12:30` and `1_000` are texts, and `010` is ten."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
@@ -102,8 +102,8 @@ class Loader(_Core, yaml.SafeLoader):
         self._depth += 1
         try:
             node: yaml.Node | None = super().compose_node(parent, index)
-        except ValueError as error:  # such as for the escape \U00110000, which is no character
-            raise _error(f"contains an escape sequence that is not a character: {error}", self.line) from error
+        except ValueError as error:  # such as for the invalid escape sequence \U00110000
+            raise _error(f"contains an invalid escape sequence: {error}", self.line) from error
         self._depth -= 1
         return node
 
@@ -152,27 +152,27 @@ for _tag in (_BOOL, _INT, _FLOAT):
 
 
 def measured(root: yaml.Node) -> None:
-    """Raise YAMLError if the key of a mapping is not a scalar, or if aliases are recursive or repeat too many values.
+    """Raise YAMLError if a mapping key is not a scalar, or if aliases are recursive or expand to too many values.
 
-    A node may contain itself, or a few lines may represent millions of values ("billion laughs").
+    A few lines of nested aliases can expand to millions of values ("billion laughs").
     """
     _size(root, {}, set())
 
 
 def _size(node: yaml.Node, sizes: dict[int, int], above: set[int]) -> int:
-    """Return the number of values in a node, including the values that aliases represent.
+    """Return the number of values in a node after the expansion of aliases.
 
-    `sizes` has the known sizes and `above` the ancestors of the node, both by id.
+    `sizes` contains the known sizes and `above` the ancestors of the node, both by id.
     """
     if id(node) in above:
-        raise _error("contains an alias of a value that contains the alias", node.start_mark.line)
+        raise _error("contains a recursive alias", node.start_mark.line)
     if id(node) not in sizes:
         above.add(id(node))
         size = 1 + sum(_size(child, sizes, above) for child in _children(node))
         above.remove(id(node))
         sizes[id(node)] = size
         if size > len(sizes) + _MOST_REPEATED:
-            raise _error("contains aliases that represent too many values", node.start_mark.line)
+            raise _error("contains aliases that expand to too many values", node.start_mark.line)
     return sizes[id(node)]
 
 

@@ -19,7 +19,7 @@ from penchant.errors import DataError, MethodError, ModelError, missing_package
 from penchant.vectors.token_file import TokenFile, Trained, read_tokens, refuse_below
 
 _AT_ONCE = 1 << 20
-"""Number of visits between progress reports."""
+"""Number of updates between progress reports."""
 _LINE = 16
 _BITS = 8
 """Binary logarithm of the number of heaps in `kernels.shuffle`."""
@@ -33,8 +33,8 @@ _SHARES = 16
 class GloVe:
     """GloVe training with AdaGrad, as in the authors' program (`glove.c`).
 
-    The defaults are those of the program, except for the size (50 in the program), the window (15 in the program, 10 in
-    the paper) and min_count (1 in the program).
+    The defaults are taken from the program, except for the size (50 in the program), the window (15 in the program, 10
+    in the paper) and min_count (1 in the program).
 
     The following details are not specified in the paper, or differ between versions of the program:
 
@@ -66,13 +66,13 @@ class GloVe:
         refuse_below(0, alpha=self.alpha, seed=self.seed)
         for name, value in (("x_max", self.x_max), ("rate", self.rate)):
             if not 0 < value < math.inf:
-                raise MethodError(f"{name} is {value}", hint="it must be above 0")
+                raise MethodError(f"{name} must be above 0 and finite, got {value}")
 
     def train(self, tokens: str | Path, progress: Callable[[float], None] = lambda share: None) -> Trained:
         """Return vectors trained on a token file.
 
-        `progress` is called with the fraction of all visits completed since the last call. `losses` has the mean of
-        ½ f(X)(w·w̃ + b + b̃ − log X)² over the visits of each epoch, evaluated before each update (the program's cost).
+        `progress` is called with the fraction of all updates completed since the last call. `losses` has the mean of ½
+        f(X)(w·w̃ + b + b̃ − log X)² over the updates of each epoch, evaluated before each update (the program's cost).
         Raises DataError if the file is invalid, MethodError if numba is missing, and ModelError if training diverges.
         """
         try:
@@ -123,9 +123,9 @@ class GloVe:
 
 
 def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
-    """Return an empty array for the order of visits: two per pair of distinct words, one per word with itself."""
+    """Allocate the order of updates: two per pair of distinct words, one per pair of equal words."""
     if 2 * len(pairs) > np.iinfo(np.uint32).max:
-        raise DataError(f"{len(pairs)} word pairs are too many", hint="increase min_count or decrease window")
+        raise DataError(f"there are too many word pairs: {len(pairs)}", hint="increase min_count or decrease window")
     return np.empty(2 * len(pairs) - np.count_nonzero(pairs[:, 0] == pairs[:, 1]), np.uint32)
 
 
@@ -140,7 +140,7 @@ class Cooccurrences(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """Sums of weights by word-pair code, sorted by code."""
+    """Sums of co-occurrence weights, sorted by encoded word pair."""
 
     codes: NDArray[np.int64]
     sums: NDArray[np.float64]
@@ -168,7 +168,7 @@ def cooccurrences(corpus: TokenFile, window: int) -> Cooccurrences:
 
 
 def _partial_sums(corpus: TokenFile, window: int) -> Iterator[_Sums]:
-    """Yield the sums for each segment of the corpus, over the pairs whose left token is in the segment."""
+    """Yield the sums of co-occurrence weights for successive segments of the corpus."""
     ids, size = corpus.ids, len(corpus.words)
     reach = min(window, int(corpus.lengths.max(initial=0)) - 1)
     bits = max(reach - 1, 0).bit_length()
@@ -208,7 +208,7 @@ def _merged(a: _Sums, b: _Sums) -> _Sums:
 
 
 def _joined(shares: list[list[_Sums]], size: int) -> Cooccurrences:
-    """Return the concatenated parts of the table; each part is freed as soon as it is copied."""
+    """Concatenate the parts of the table, freeing each part as soon as it is copied."""
     for share in shares:
         while len(share) > 1:
             share.append(_merged(share.pop(), share.pop()))

@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _LINE = 16
 """Number of single-precision numbers in a cache line."""
 _SOON = 8
-"""Number of visits in advance that entries of the table of counts are prefetched."""
+"""Number of updates by which entries of the table of counts are prefetched in advance."""
 
 _ROUNDING = {"reassoc", "nsz", "contract"}
 """Fast-math flags: sums may be reordered and multiplications and additions fused; all else follows IEEE 754."""
@@ -68,7 +68,7 @@ def descend(
     size: int,
     rate: np.float32,
 ) -> float:
-    """Update the parameters for each entry of the table of counts, in order; return the sum of ½ f(x)·difference².
+    """Make an AdaGrad update for each co-occurrence count, in order, and return the sum of the losses.
 
     `order` has 2e for entry e, or 2e + 1 for e with word and context exchanged. `pairs[e]` is (word, context) and
     `values[e]` is (log x, f(x)). `rows` (2V, width) has V words, then V contexts: vector, bias, squared gradients.
@@ -122,11 +122,11 @@ def _mixed(state: Any) -> Any:
 
 @_compiled("void(int32[:, ::1], uint32[::1], uint64, int64)")
 def shuffle(pairs: NDArray[np.int32], order: NDArray[np.uint32], state: np.uint64, bits: int) -> None:
-    """Fill `order` with a uniformly random order of visits for `descend`.
+    """Fill `order` with a uniformly random order of updates for `descend`.
 
-    The visits are 2e and 2e + 1 for pair e of distinct words, or only 2e for a word with itself. They are distributed
-    randomly over 2^bits heaps (`bits` is at least 1) that fit in the processor's cache, and each heap is shuffled (Rao
-    1961, Sandelius 1962).
+    The updates are 2e and 2e + 1 for pair e of distinct words, or only 2e for a pair of equal words. They are
+    distributed randomly over 2^bits heaps (`bits` is at least 1) that fit in the processor's cache, and each heap is
+    shuffled (Rao 1961, Sandelius 1962).
     """
     heaps = 1 << bits
     shift = np.uint64(64 - bits)

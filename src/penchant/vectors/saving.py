@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -49,7 +50,9 @@ def checked_ending(file: Path) -> str:
     ending = file.suffix.lower()
     if ending not in ENDINGS:
         raise OutputError(
-            f"'{file.suffix}' is not an extension of word vectors", where=str(file), hint=f"use {', '.join(ENDINGS)}"
+            f"'{file.suffix}' is not a file extension for word vectors",
+            where=str(file),
+            hint=f"use {', '.join(ENDINGS)}",
         )
     return ending
 
@@ -67,11 +70,11 @@ def _refuse_unreadable(words: Sequence[bytes], matrix: Matrix) -> None:
             f"{counted(len(words), 'words')} cannot have vectors of shape {'×'.join(map(str, matrix.shape))}"
         )
     if len(set(words)) < len(words):
-        raise ModelError("a word appears twice")
+        repeated = next(word for word, n in Counter(words).items() if n > 1)
+        raise ModelError(f"the vocabulary lists {repeated.decode()!r} twice")
     for word in words:
         if not word or b" " in word or b"\n" in word:
-            message = f"the word {word.decode()!r} is empty or contains a space or newline, which ends a word in a file"
-            raise ModelError(message)
+            raise ModelError(f"the word {word.decode()!r} is empty or contains a space or newline")
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         raise ModelError(f"the vector of '{words[bad[0]].decode()}' contains a value that is not finite")
@@ -90,7 +93,6 @@ def _binary(words: Sequence[bytes], matrix: Matrix) -> bytes:
 
 
 def _text(words: Sequence[bytes], matrix: Matrix) -> bytes:
-    """Return lines with a word and its numbers, formatted in parallel by polars."""
     import polars as pl
 
     numbers = io.BytesIO()

@@ -14,13 +14,14 @@ from penchant.vectors.static import StaticVectors, read_vectors
 from penchant.vectors.token_file import Trained
 
 FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
-"""Files in gensim with the data of Finkelstein et al. 2002 (similarity or relatedness) and Hill et al. 2015."""
+"""Files in gensim with the data sets of Finkelstein et al. (2002) and Hill et al. (2015)."""
 
 
 class Similarity(NamedTuple):
-    """Spearman correlation `rho` between judgements and cosines over the `covered` of `pairs`, and its two-sided `p`.
+    """Spearman correlation `rho` between human judgements and cosine similarities, with its two-sided p-value `p`.
 
-    `rho` and `p` are NaN if fewer than three pairs are covered, or if judgements or cosines do not vary.
+    Of the `pairs` of words, `covered` have vectors. `rho` and `p` are NaN if fewer than three pairs are covered, or if
+    judgements or similarities do not vary.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Similarity(NamedTuple):
 
 
 def similarity_tests(vectors: Trained | StaticVectors | str | Path) -> list[Similarity]:
-    """Return the results of WordSim-353 and SimLex-999 for vectors or a vector file.
+    """Evaluate vectors or a vector file on WordSim-353 and SimLex-999.
 
     A pair is covered if both words have nonzero vectors. Lookup is case-insensitive; of several words that differ only
     in case, the first is used, as in gensim. Raises MethodError if gensim is missing.

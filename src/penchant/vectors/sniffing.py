@@ -33,7 +33,7 @@ _STRANGERS = (
     ),
     (
         b"\xba\x16\x4f\x2f",
-        "is fastText's own binary format",
+        "is in fastText's binary format",
         "use the .vec file that comes with it, or convert it in gensim: "
         "fasttext.load_facebook_vectors(FILE).save_word2vec_format('vectors.txt')",
     ),
@@ -43,7 +43,7 @@ _SENTENCEPIECE = re.compile(rb"\n.\n.[<\[]", re.DOTALL)
 
 
 def begins_as_vectors(path: str | Path) -> None:
-    """Raise ModelError if the first bytes of a file show that it does not contain word vectors, whatever its name."""
+    """Raise ModelError if the first bytes of a file show that it does not contain word vectors."""
     file = Path(path)
     try:
         with opened(file) as stream:
@@ -62,20 +62,23 @@ def begins_as_vectors(path: str | Path) -> None:
 
 
 def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
-    """Return the path of the given vocabulary, or of the vocabulary beside a matrix. Raises ModelError if missing."""
+    """Return the path of a matrix's vocabulary, by default beside the matrix. Raises ModelError if it is missing."""
     beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
     places = beside if vocabulary is None else [Path(vocabulary)]
     for place in places:
         if place.is_file():
             return place
     names = " or ".join(str(place) for place in places)
-    raise ModelError(f"there is no vocabulary {names}", where=str(file), hint="give a text file with one word per line")
+    raise ModelError(
+        f"there is no vocabulary file {names}", where=str(file), hint="give a text file with one word per line"
+    )
 
 
 def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | None]:
-    """Return the first bytes of a file after its header, and the header's numbers of words and dimensions, or None.
+    """Return the first bytes of a file after its header, and the header's numbers of words and dimensions.
 
-    Raises ModelError if the file contains neither text nor binary word vectors.
+    The numbers are None if there is no header. Raises ModelError if the file contains neither text nor binary word
+    vectors.
     """
     sample = stream.read(_SAMPLE)
     if not sample.strip():
@@ -95,7 +98,7 @@ def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | No
 
 
 def refuse_stranger(start: bytes, file: Path) -> None:
-    """Raise ModelError if the first bytes of a file are those of another format."""
+    """Raise ModelError if a file begins with the signature of another format."""
     for magic, message, hint in _STRANGERS:
         if start.startswith(magic):
             of_gensim = ("Word2Vec", ".wv") if file.suffix == ".model" else ("KeyedVectors", "")

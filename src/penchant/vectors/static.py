@@ -46,7 +46,7 @@ class StaticVectors:
     `matrix[i]` (matrix: V × d, float32, read-only) is the vector of `words[i]`, and `index[words[i]]` is i.
     `fingerprint` is the SHA-256 hash of the file (for a matrix with a vocabulary, of the concatenated hashes of both).
     If a word appears more than once, the first vector is used; `duplicates` is the number of later vectors, which are
-    ignored. `broken` are the words that are not UTF-8, with their places; they are omitted.
+    ignored. `broken` lists the words that are not UTF-8, with their positions; they are omitted.
     """
 
     name: str
@@ -70,7 +70,7 @@ class StaticVectors:
         remarks = []
         if self.duplicates:
             repeated = f"{counted(self.duplicates, 'words')} {for_one(self.duplicates, 'are')} repeated"
-            remarks.append(f"{repeated}: the first vector counts")
+            remarks.append(f"{repeated}; the first vector of each is used")
         if not self.broken:
             return tuple(remarks)
         left_out = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8"
@@ -102,7 +102,7 @@ def looks_like_vectors(path: str | Path) -> bool:
 
 
 def read_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> StaticVectors:
-    """Read a word-vector file. Raises ModelError, with the place of the error, if it is invalid.
+    """Read a word-vector file. Raises ModelError, with the position of the error, if it is invalid.
 
     `vocabulary` is a file for `.npy` matrices, with one word per line in the order of the rows. By default, the file of
     the same name with the extension .vocab or .txt is read.
@@ -214,7 +214,7 @@ def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: 
         raise ModelError(f"cannot be read as a NumPy array: {error}", where=str(file)) from error
     if matrix.ndim != 2 or not matrix.shape[1] or matrix.dtype.kind not in "fiu":
         shape = "×".join(map(str, matrix.shape)) or "none"
-        raise ModelError(f"expected a table of numbers, found shape {shape} of {matrix.dtype}", where=str(file))
+        raise ModelError(f"expected a matrix of numbers, found {matrix.dtype} of shape {shape}", where=str(file))
     with opened(vocabulary_path) as words_stream:
         raw = words_stream.read()
     lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
@@ -316,8 +316,7 @@ def _blocks(start: bytes, stream: BinaryIO) -> Iterator[bytes]:
 def _parse(block: bytes, dimension: int) -> tuple[list[bytes], Matrix] | None:
     """Return the words and numbers of a block of lines; None if any line is invalid.
 
-    The numbers are the last `dimension` fields of a line. Words are replaced by spaces and all numbers are parsed at
-    once. Since no line has an extra or empty field, the count of numbers is correct only if every field is a number.
+    The numbers are the last `dimension` fields of a line.
     """
     text = np.frombuffer(block, np.uint8).copy()
     newlines = np.flatnonzero(text == _NEWLINE)

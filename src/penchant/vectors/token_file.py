@@ -56,7 +56,7 @@ class Trained:
 
     @classmethod
     def on(cls, corpus: TokenFile, matrix: NDArray[np.float32], losses: tuple[float, ...] = ()) -> Trained:
-        """Return the vectors in `matrix` with the vocabulary and counts of the corpus on which they were trained."""
+        """Combine the vectors in `matrix` with the vocabulary and counts of their training corpus."""
         return cls(corpus.words, corpus.counts, matrix, losses, corpus.tokens, len(corpus.ids), corpus.sentences)
 
 
@@ -83,9 +83,8 @@ def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_
     counts = np.bincount(ids, minlength=len(words))
     order = sorted(np.flatnonzero(counts >= min_count).tolist(), key=lambda number: (-counts[number], words[number]))
     if len(order) < 2:
-        often = f"occurs {min_count} times" if len(order) == 0 else f"but '{words[order[0]]}' occurs {min_count} times"
         raise DataError(
-            f"no word {often}, and vectors need two words" if words else "contains no tokens",
+            f"fewer than two words reach the minimum count of {min_count}" if words else "contains no tokens",
             file=file,
             hint=_MORE if words else "write one sentence per line, with spaces between tokens",
         )
@@ -111,4 +110,4 @@ def refuse_below(lowest: float, **values: float) -> None:
     """Raise MethodError if a parameter is below `lowest` or NaN."""
     for name, value in values.items():
         if not value >= lowest:
-            raise MethodError(f"{name} is {value}", hint=f"it must be {lowest} or more")
+            raise MethodError(f"{name} must be at least {lowest}, got {value}")

@@ -23,9 +23,7 @@ class Word2Vec:
     `negative` is the number of negative samples per observed word. As in the original program, words with a relative
     frequency above `sample` are dropped at random, the window of every token is drawn between 1 and `window`, and the
     learning rate decreases from 0.025 to 0.0001. Out-of-vocabulary tokens are removed first and do not add to
-    distances. Sentences are passed to gensim as lists, since its file reader may lose the last sentences of each epoch.
-    Sentences of more than 10,000 tokens are split into parts of that length, so that only pairs across a split are
-    lost.
+    distances. Sentences of more than 10,000 tokens are split into parts of that length.
 
     With one worker, the same seed gives the same vectors; with several, the order of the threads' updates varies.
     """
@@ -45,16 +43,15 @@ class Word2Vec:
         refuse_below(1, negative=self.negative, workers=self.workers)
         refuse_below(0, seed=self.seed)
         if not 0 <= self.sample < 1:
-            raise MethodError(f"sample is {self.sample}", hint="give a proportion from 0 (drop no words) to below 1")
+            raise MethodError(f"sample must be at least 0 and below 1, got {self.sample}", hint="0 drops no words")
         if self.seed >= _SEEDS:
-            raise MethodError(f"seed is {self.seed}", hint=f"it must be below {_SEEDS}")
+            raise MethodError(f"the seed must be below {_SEEDS}, got {self.seed}")
 
     def train(self, tokens: str | Path, progress: Callable[[float], None] = lambda share: None) -> Trained:
         """Return vectors trained on a token file.
 
-        `progress` is called after each epoch, with the epoch's fraction of the work. `losses` is empty, since gensim
-        sums losses in single precision, which is too coarse for more than a few million words, and omits the losses of
-        extreme predictions. Raises DataError if the file is invalid, and MethodError if gensim is missing.
+        `progress` is called after each epoch, with the epoch's fraction of the work. `losses` is empty, since gensim's
+        losses are imprecise. Raises DataError if the file is invalid, and MethodError if gensim is missing.
         """
         try:
             from gensim.models import Word2Vec as Gensim

@@ -68,11 +68,11 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Forest plot: estimates with intervals, a row for each level of the column or columns `rows`, marks by `marks`.
+    """Forest plot: estimates with intervals, a row per level of the columns `rows`, and a mark per level of `marks`.
 
-    A dashed line marks `null`. `panel` is a column with a chart for each of its levels. `picks` is as in `Figure`, and
-    `of` as in `TableSpec`. The numbers are in the table of the same name. If `ranked`, rows are in descending order of
-    their mean.
+    A dashed line is drawn at `null`. If `panel` is given, each level of this column has its own chart. `picks` is as in
+    `Figure`, and `of` as in `TableSpec`. The numbers are in the table of the same name. If `ranked`, rows are in
+    descending order of their mean.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several forest plots in one figure, each below its own title; the numbers are in the table named `numbers`."""
+    """Several forest plots in one figure, each with its own title; the numbers are in the table named `numbers`."""
 
     name: str
     parts: Sequence[Forest]
@@ -157,9 +157,9 @@ def _field(line: Line, name: str) -> str:
 def interval_layers(
     rows: Sequence[dict[str, Any]], order: Sequence[str], axis: str, marks: str, levels: Sequence[str], form: str
 ) -> list[Any]:
-    """Return chart layers with the rules and points of estimates: a line for each `row`, a mark for each of `levels`.
+    """Return chart layers with the intervals and points of estimates: a line for each `row`, a mark for each level.
 
-    `marks` is the field that contains the levels, `order` the order of the rows, and `form` the number format of
+    `marks` is the field that contains the `levels`, `order` the order of the rows, and `form` the number format of
     tooltips. Colours follow the order of `levels`. The axis of a long plot is at the top.
     """
     top = {"axis": alt.Axis(orient="top")} if len(order) > LONG else {}

@@ -1,4 +1,4 @@
-"""Declarative headline: the rows of a summary or a comparison that answer an instrument's question."""
+"""Declarative headline: the rows of a summary or comparison that answer an instrument's question."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ NUMBERS = ("value", "low", "high", "n")
 class Headline:
     """Rows of a summary (`of`) and of a comparison (`compared`) that answer an instrument's question.
 
-    If a column contains the level "all", only rows with that level are used. By default, the rows of the first measure
-    are selected.
+    Rows of the first measure are selected by default. If a column contains the level "all", only rows with that level
+    are used.
     """
 
     of: At = field(default_factory=lambda: At(measure=FIRST))
     compared: At = field(default_factory=lambda: At(measure=FIRST))
 
     def table(self, frame: pl.DataFrame, model: str = "") -> pl.DataFrame:
-        """Return the selected rows with models, unspecified levels, measure, value, low, high and n.
+        """Return the selected rows, with their models, unspecified levels, measure, value, low, high and n.
 
         `model` is the model of a summary, or "" for a comparison.
         """

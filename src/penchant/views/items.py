@@ -1,4 +1,4 @@
-"""Declarative items: the columns of the item table and the tokens of each item."""
+"""Declarative items: the columns of the item table, and the tokens of each item."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _NO_SUMS = ("aul", "aula")
 
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
-    """A column of the item table, given by its name in the items and its `kind`; omitted if the items lack it.
+    """A column of the item table, identified by its name in the items; omitted if the items lack it.
 
-    `kind` is as in `report.item_browser.Column`. If `varies`, the column is omitted unless it has several values.
-    `digits` and `signed` format numbers. The heading is the name unless `text.yaml` has one under `items`, `columns`.
+    `kind` is as in `report.item_browser.BrowserColumn`. If `varies`, the column is omitted unless it has several
+    values. `digits` and `signed` format numbers. The heading is the name unless `text.yaml` has one under `items`,
+    `columns`.
     """
 
     name: str
@@ -51,9 +52,9 @@ class ModelColumn:
 class TokenStrip:
     """A strip of tokens with one number per token.
 
-    `pieces` and `values` are the item columns with the tokens and the numbers. `of` is the column with the text that
-    was tokenized ("" for words). `said` returns a note for each strip. `marks` is the column of the marks described in
-    `Strip`, or "" for none.
+    `pieces` and `values` are the item columns with the tokens and the numbers. `of` is the column with the tokenized
+    text, or "" if the tokens are words. `said` returns a note for each item. `marks` is the column of the marks
+    described in `Strip`, or "" for none.
     """
 
     name: str
@@ -66,12 +67,12 @@ class TokenStrip:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Declaration of the item table: common columns, each model's columns and strips, and a remark on each item.
+    """Declaration of the item table: common columns, columns and strips for each model, and a remark on each item.
 
-    `rows` computes the rows from a result's items, such as a row for each word of a sentence. `text.yaml` has, under
-    `items`, the plural noun for the items (`noun`), the unit of the numbers of tokens (`unit`) and, unless the argument
-    `remark` is given, a template for the remark on an item (`remark`). `parallel` (a value, or a function of the
-    results) and `sums` are as in `ItemTable`.
+    `rows` computes the rows from a result, such as a row for each word of a sentence. `text.yaml` has, under `items`,
+    the plural noun for the items (`noun`), a description of the numbers below the tokens (`unit`) and, unless the
+    function `remark` is given, a template for the remark on an item (`remark`). `parallel` (a value, or a function of
+    the results) and `sums` are as in `ItemTable`.
     """
 
     columns: tuple[ItemColumn, ...]

@@ -50,7 +50,7 @@ def _is(level: object, wanted: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A row of a source."""
+    """A row of a `RowSource`."""
 
     row: Mapping[str, Any]
     source: RowSource
@@ -66,7 +66,7 @@ class Line:
     def at(self, **levels: object) -> Line | None:
         """Return the row of the same source that differs from this row only in the given levels, or None.
 
-        A level may be a tuple of alternatives, the first of which that exists is used.
+        A tuple lists alternative levels in order of preference.
         """
         own = {name: self.row[name] for name in self.source.names}
         options = [each if isinstance(each, tuple) else (each,) for each in levels.values()]
@@ -76,7 +76,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """The rows of one model's summary, or of a comparison, whose `model` is ""."""
+    """The rows of a model's summary, or of a comparison if `model` is empty."""
 
     model: str
     frame: pl.DataFrame
@@ -119,12 +119,12 @@ class RowSource:
 
 
 def sources(results: Sequence[BaseResult]) -> list[RowSource]:
-    """Return a source for the summary of each result."""
+    """Return a `RowSource` for the summary of each result."""
     return [RowSource(model, result.summary, result) for model, result in zip(models(results), results, strict=True)]
 
 
 def parted(results: Sequence[BaseResult], column: str) -> Iterator[tuple[str, list[BaseResult]]]:
-    """Yield each level of a column of items and summaries, such as a data set, with the results for that level."""
+    """Yield each level of a column, such as a data set, with the results restricted to that level."""
     inside = {level for result in results for level in result.items[column]}
     for level in dict.fromkeys(level for result in results for level in result.summary[column]):
         if level in inside:
@@ -137,12 +137,12 @@ def _alone(result: BaseResult, column: str, level: str) -> BaseResult:
 
 
 def compared(comparison: pl.DataFrame) -> list[RowSource]:
-    """Return a comparison as a list with a single source."""
+    """Return a list with one `RowSource` for a comparison."""
     return [RowSource("", comparison)]
 
 
 def together(found: Iterable[RowSource], at: At) -> Iterator[Line]:
-    """Yield the matching rows of all sources, with rows of different models but equal levels next to each other."""
+    """Yield the matching rows of all sources, grouping rows of different models by their levels."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     for source in found:
         for line in source.only(at):

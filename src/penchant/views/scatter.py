@@ -18,7 +18,7 @@ Point: TypeAlias = Mapping[str, Any]
 Ends: TypeAlias = tuple[float, float]
 """The limits of an axis."""
 _LETTER, _LINE, _MARGIN = 5.5, 10, 30
-"""In pixels: the width of a letter, the line height of names, and the overhang of a name beyond the plot."""
+"""Label metrics in pixels: letter width, line height, and permitted overhang beyond the plot."""
 _ROOM = 0.04
 """The fraction of an axis that is left free at either end."""
 
@@ -49,7 +49,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Scatter plot of the fields `x` and `y`, with a panel per colour and shared axes, or separate axes if `apart`.
+    """Scatter plot of the fields `x` and `y`, with a panel per colour, and axes that panels share unless `apart`.
 
     The tooltip shows the fields in `told`, with numbers in the given formats. `names` is the field that labels points
     if there is room; points far from the centre take precedence. `text.yaml` has the titles of the axes (`x` and `y`).
@@ -98,14 +98,11 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis with its field, title and limits."""
-
     name: str
     title: str
     ends: Ends
 
     def encoded(self, encode: Any) -> Any:
-        """Return the encoding channel `encode` for this axis."""
         scale = alt.Scale(domain=list(self.ends), nice=False, zero=False)
         return encode(f"{self.name}:Q", scale=scale, title=self.title)
 
@@ -138,7 +135,7 @@ def _with_room(points: Sequence[Point], axes: Sequence[_Axis], names: str, side:
 
 
 def _drawn(line: Straight, axes: Sequence[_Axis], colour: str) -> list[Any]:
-    """Return the layers of a line across the plot and of its band, which is narrowest at the line's fixed point."""
+    """Return the layers of a line across the plot and of its band, which is narrowest at the point `through`."""
     if math.isnan(line.slope):
         return []
     encoded, (x, y), ends = _encoded(axes), (axis.name for axis in axes), axes[0].ends

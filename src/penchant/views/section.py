@@ -1,4 +1,4 @@
-"""Section of a report, built from declared views and an instrument's `text.yaml`."""
+"""Construction of a report section from declared views and an instrument's `text.yaml`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from penchant.report.figures import Figure
 from penchant.report.item_browser import ItemTable, every_item
 from penchant.report.sections import Section
 from penchant.report.tables import ReportTable
-from penchant.views import figures, finding, tables
+from penchant.report.verdicts import Answer
+from penchant.views import claims, figures, tables
+from penchant.views.claims import Claim
 from penchant.views.figures import FigureSpec
-from penchant.views.finding import FindingSpec
 from penchant.views.items import Items
 from penchant.views.rows import compared, sources
 from penchant.views.tables import TableSpec
@@ -24,7 +25,7 @@ from penchant.wording.templates import Text
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """The views of an instrument.
+    """The tables, figures, items and claims of an instrument.
 
     Texts can use the variables returned by `facts` and `signature`, `settings` (both of the first result), `items` (the
     distinct items of all results) and `results`. Texts on differences can use the variables returned by
@@ -35,12 +36,12 @@ class Views:
     compared: tuple[TableSpec, ...]
     figures: tuple[FigureSpec, ...]
     items: Items
-    finding: tuple[FindingSpec, ...]
+    claims: tuple[Claim, ...]
     facts: Callable[[Sequence[BaseResult]], Mapping[str, Any]] = lambda results: {}
     compared_facts: Callable[[pl.DataFrame], Mapping[str, Any]] = lambda comparison: {}
 
     def words(self, text: Text, results: Sequence[BaseResult]) -> Text:
-        """Return a text with the variables for the results."""
+        """Return the text with variables set from the results."""
         items = every_item(results)
         first = results[0]
         usual = {"signature": first.signature, "settings": first.settings, "items": items, "results": results}
@@ -48,7 +49,7 @@ class Views:
 
 
 def section(views: Views, text: Text) -> Section:
-    """Return the section that presents the views with the given text."""
+    """Return a report section from the given views and text."""
 
     def shown(results: Sequence[BaseResult]) -> list[ReportTable]:
         return tables.tables(views.tables, sources(results), views.words(text, results))
@@ -65,12 +66,12 @@ def section(views: Views, text: Text) -> Section:
     def items(results: Sequence[BaseResult]) -> ItemTable:
         return views.items.table(results, views.words(text, results))
 
-    def stated(results: Sequence[BaseResult], comparison: pl.DataFrame | None) -> list[str]:
-        return finding.finding(views.finding, results, comparison, views.words(text, results))
+    def answered(results: Sequence[BaseResult], comparison: pl.DataFrame | None) -> list[Answer]:
+        return claims.answers(views.claims, results, comparison, views.words(text, results))
 
     def prose(part: str) -> Callable[[Sequence[BaseResult]], list[str]]:
         return lambda results: views.words(text, results).paragraphs("prose", part)
 
     title, question = text.get("title"), text.get("question")
     parts = shown, differences, drawn, items, prose("methods"), prose("limits")
-    return Section(title, question, *parts, finding=stated, meanings=text.meanings())
+    return Section(title, question, *parts, answers=answered, meanings=text.meanings())

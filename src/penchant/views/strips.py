@@ -1,4 +1,4 @@
-"""Declarative strip plots: a point for every item of a model and level, with the mean and its interval."""
+"""Declarative strip plots: a point for every item, by model and level, and the mean with its interval."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from penchant.wording.templates import Text
 
 @dataclass(frozen=True, slots=True)
 class Strips:
-    """A strip of points for each model and level of the column `panel`, with a diamond at the mean and its interval.
+    """A strip plot with a strip for each model and level of the column `panel`.
 
-    Each point is an item. `column` is the item column with the numbers, on an axis with the limits `ends`. `at` selects
-    the rows with the means. `told` contains the item columns for the tooltip. A click on a point selects its `item`.
-    The numbers are in the table named `numbers`.
+    Each point is an item, plotted by its number in the item column `column` on an axis with the limits `ends`; a click
+    on it selects the item. A diamond with an interval marks the mean, from the rows that match `at`. The item columns
+    `told` are shown in the tooltip. The numbers are in the table named `numbers`.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Strips:
         return rows.with_columns(jitter.over(self.panel, "model").alias("jitter"))
 
     def _chart(self, rows: list[dict[str, Any]], names: Sequence[str], axis: str) -> Any:
-        """Return a layered chart of points and means, which share one data table as required for faceting."""
+        """Return a layered chart of points and means on one data table, as faceting requires."""
         scale = alt.Scale(domain=list(names), range=list(COLOURS[: len(names)]))
         y = alt.Y("model:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=260))
         base = alt.Chart().properties(width=460, height=alt.Step(34)).encode(y=y)

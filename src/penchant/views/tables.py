@@ -1,4 +1,4 @@
-"""Declarative tables: rows and columns; titles, headings and notes are in `text.yaml`."""
+"""Declarative tables, whose titles, headings and notes are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from penchant.report.finding import deciding
+from penchant.report.significance import deciding
 from penchant.report.tables import DECIDES, Cell, Number, P, ReportRow, ReportTable, estimate
 from penchant.views.rows import At, Line, RowSource, together
 from penchant.wording.templates import Text
@@ -17,10 +17,7 @@ HEADS = {"holm": "p (Holm)", "pair": "difference"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the `key` of its heading in `text.yaml`, a function that returns a `cell`, and the cell `none`.
-
-    `none` replaces an empty cell.
-    """
+    """A column: the `key` of its heading in `text.yaml`, a function for its `cell`s, and a default for empty ones."""
 
     key: str
     cell: Callable[[Line], Cell]
@@ -28,7 +25,7 @@ class Column:
 
 
 def level(name: str, key: str = "") -> Column:
-    """Return a column with the levels of a factor."""
+    """Return a column with the levels of the factor `name`."""
     return Column(key or name, lambda line: str(line[name]))
 
 
@@ -43,7 +40,7 @@ def pair() -> Column:
 
 
 def count(key: str = "n", **levels: object) -> Column:
-    """Return a column with numbers of items, taken from the row with the given levels replaced."""
+    """Return a column with item counts, taken from the corresponding row with the given `levels`."""
     return beside(key, levels, lambda line: int(line["n"]), "")
 
 
@@ -55,10 +52,11 @@ def whole(key: str) -> Column:
 def number(
     key: str, form: str = ".2f", *, scale: float = 1, star: bool = False, counted: bool = False, **levels: object
 ) -> Column:
-    """Return a column with estimates and their intervals and, if `counted`, their n.
+    """Return a column with estimates, their intervals and, if `counted`, their n.
 
-    `levels`, such as a measure, replace those of the row (the first that exists of a tuple); a missing number is
-    displayed as "–". If `star`, numbers with a significant adjusted p-value are marked.
+    Estimates are taken from the corresponding row with the given `levels`, such as another measure; a tuple lists
+    levels in order of preference. A missing estimate is displayed as "–". If `star`, estimates with a significant
+    adjusted p-value are marked.
     """
 
     def cell(line: Line) -> Cell:
@@ -69,22 +67,22 @@ def number(
 
 
 def p(key: str = "p", **levels: object) -> Column:
-    """Return a column with p-values, taken from the row with the given levels replaced."""
+    """Return a column with p-values, taken from the corresponding row with the given `levels`."""
     return beside(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
 def adjusted(key: str = "holm", **levels: object) -> Column:
-    """Return a column with p-values, adjusted if they belong to a family.
+    """Return a column with p-values, adjusted if they belong to a family of tests.
 
-    They are taken from the row with the given levels replaced.
+    They are taken from the corresponding row with the given `levels`.
     """
     return beside(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
 def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell], none: Cell = "") -> Column:
-    """Return a column whose cells are computed from the row with the given levels replaced.
+    """Return a column whose cells are computed from the corresponding row with the given `levels`.
 
-    If there is no such row, the cell is `none`.
+    A cell without such a row contains `none`.
     """
 
     def at_levels(line: Line) -> Cell:
@@ -96,14 +94,13 @@ def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell],
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """Declaration of a table, with a row for each row that matches `at` and for which `takes` is true.
+    """Declaration of a table, with a row for each source row that matches `at` and satisfies `takes`.
 
-    Rows with equal levels are grouped across models, or all rows of a model if `by_model`. `columns` may be a function
-    of the sources. `first` contains the keys of the columns that take precedence if there is not enough room. `detail`
-    is as in `ReportTable`, or a function of the rows. `short` contains the keys of the columns of the printed short
-    table, whose `title` and `note` are under `short` in `text.yaml`; it is limited to the rows that match `short_at`,
-    if there are any. `of` transforms the sources of all models, for example to compute ranks. A column that is empty in
-    all rows is omitted.
+    Rows are grouped by level across models, or by model if `by_model`. `columns` may be a function of the sources.
+    `first` lists the keys of columns that take precedence if space is short. `detail` is as in `ReportTable`, or a
+    function of the rows. `short` lists the keys of the columns of the short table, whose `title` and `note` are under
+    `short` in `text.yaml`; it is limited to the rows that match `short_at`, if there are any. `of` transforms the
+    sources, for example to compute ranks. Columns that are empty in all rows are omitted.
     """
 
     name: str
@@ -118,7 +115,7 @@ class TableSpec:
     short_at: At | None = None
 
     def table(self, found: Sequence[RowSource], text: Text) -> ReportTable | None:
-        """Return the table for the given sources and text; None if there is nothing to show."""
+        """Return the table for the given sources and text; None if it has no rows."""
         columns, found = self.columns(found) if callable(self.columns) else self.columns, self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
         lines = [line for line in (by_model if self.by_model else together(found, self.at)) if self.takes(line)]

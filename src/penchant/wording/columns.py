@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from penchant.wording.templates import common
 
 ANY = "_"
-"""Final character of an entry's name that lets the entry match all columns whose names begin with its own."""
+"""Last character of an entry's name if the entry applies to every column whose name begins with this name."""
 
 
 def meaning(column: str, own: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Codes with parameters that identify methods and notes; catalogues contain their text.
+"""Codes with parameters that identify methods and notes, and the catalogues that contain their text.
 
 The catalogues of penchant's own statistics are `methods.yaml` and `notes.yaml` beside this file. Codes of an instrument
 begin with the name of its folder and a point; their text is in the folder's `text.yaml`, under `methods` and `notes`.
@@ -46,7 +46,7 @@ class Phrase:
         return _written(self)
 
     def json(self) -> str:
-        """Return the phrase as compact JSON, which can be read by `read`."""
+        """Return the phrase as compact JSON, which `read` parses."""
         return json.dumps(self.plain(), ensure_ascii=False, separators=(",", ":"), default=_jsonable)
 
     def plain(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Phrase:
 
     @classmethod
     def read(cls, text: str | Mapping[str, Any]) -> Self:
-        """Return the phrase with the given JSON text or mapping."""
+        """Create a phrase from its JSON text or mapping."""
         plain = json.loads(text) if isinstance(text, str) else text
         return cls(plain["code"], **{name: _unplain(value) for name, value in plain.get("params", {}).items()})
 
@@ -80,7 +80,7 @@ class Method(Phrase):
         return self.code.rpartition(".")[2].startswith("none-")
 
     def sources(self) -> list[str]:
-        """Return the keys of the works to cite, starting with those of methods among the parameters."""
+        """Return the keys of the works to cite: first for methods among the parameters, then for this method."""
         inner = [key for value in self.params.values() if isinstance(value, Method) for key in value.sources()]
         return list(dict.fromkeys([*inner, *_entry(self)["cite"]]))
 
@@ -88,7 +88,7 @@ class Method(Phrase):
 class Note(Phrase):
     """A caution about a number, such as `Note("few-clusters", have=5, noun="groups")`.
 
-    The parameter `would_do` is the number of items that an interval would need for its nominal coverage.
+    The parameter `would_do` is the number of items that an interval needs for its nominal coverage.
     """
 
     __slots__ = ()
@@ -136,7 +136,7 @@ def present(*notes: Note | None) -> Notes:
 
 
 def in_words(notes: Iterable[Note]) -> str:
-    """Return the text of notes, in order."""
+    """Return the text of notes, separated by semicolons."""
     return "; ".join(map(str, notes))
 
 
@@ -144,7 +144,7 @@ def in_words(notes: Iterable[Note]) -> str:
 
 
 class Span:
-    """Range of the numbers at the same place in several phrases, displayed as the smallest and the largest."""
+    """The values of one parameter in several phrases, displayed as a range from the smallest to the largest."""
 
     def __init__(self, values: Iterable[float], between: str) -> None:
         self.values, self.between = sorted(set(values)), between
@@ -165,7 +165,7 @@ def shape(phrase: Phrase) -> tuple[object, ...]:
 
 
 def spanning(phrases: Sequence[Phrase], between: str) -> str:
-    """Return the text of phrases of the same shape, with ranges for numbers that differ and `between` their limits."""
+    """Return one text for phrases of the same shape, with numbers that differ as ranges joined by `between`."""
     return str(_spanned(phrases, between))
 
 
@@ -211,7 +211,6 @@ def register(folder: Path) -> None:
 
 @cache
 def _entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
-    """Return the texts and the keys of cited works in a catalogue, by code."""
     from penchant.wording.templates import document
 
     found = document(path)

@@ -25,7 +25,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def common(name: str) -> dict[str, Any]:
-    """Return a catalogue in this folder, given its name without suffix, such as "columns"."""
+    """Return a catalogue in this folder by its name without suffix, such as "columns"."""
     return document(Path(__file__).with_name(f"{name}.yaml"))
 
 
@@ -59,7 +59,7 @@ class Text:
         return cls(folder / "text.yaml")
 
     def below(self, *keys: str) -> Text:
-        """Return the texts below the given keys."""
+        """Return the texts under the given keys."""
         return replace(self, keys=(*self.keys, *keys))
 
     def given(self, **facts: Any) -> Text:

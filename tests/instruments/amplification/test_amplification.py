@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -48,10 +48,11 @@ from penchant.instruments.amplification.estimates import (
 )
 from penchant.instruments.amplification.instrument import AMPLIFICATION
 from penchant.instruments.amplification.probe import Amplification, texts_of
-from penchant.instruments.amplification.views import MOST, by_word, furthest, verdict
+from penchant.instruments.amplification.views import MOST, by_word, furthest
 from penchant.instruments.comparison import difference
 from penchant.instruments.run_options import Run
 from penchant.records import BaseResult, Estimate, Signature, summary_table
+from penchant.report.verdicts import Verdict
 from penchant.stats.templates import SD, SHARE
 from penchant.views.rows import At, sources
 from penchant.wording.phrases import Note, read_method, read_notes
@@ -264,7 +265,7 @@ def test_rare_words_are_left_out_listed_and_counted(zoo: Zoo, folder: Path) -> N
 
 def test_a_text_without_a_group_is_an_error(zoo: Zoo, tmp_path: Path) -> None:
     folder = write(tmp_path / "set", text="The doctor is good.\nThe doctor and the nurse are old.\n")
-    with pytest.raises(DataError, match=r"no sentence holds a word of 'women'.*name more text") as error:
+    with pytest.raises(DataError, match=r"no sentence contains a word of 'women'.*name more text") as error:
         probe(folder).run(zoo("bert"))
     assert "the text of bert@" in str(error.value) and "text.txt" in str(error.value)
 
@@ -355,7 +356,7 @@ def test_texts_are_named_by_patterns_and_folders(zoo: Zoo, tmp_path: Path) -> No
         result = asked.run(zoo("bert"))
         assert result.items.equals(whole.items)
     assert result.signature["text"].startswith("0.txt+1.txt+2.txt#")
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="no files found"):
         probe(folder, text="nowhere/*.txt").run(zoo("bert"))
 
 
@@ -600,33 +601,75 @@ def test_results_that_cannot_be_compared() -> None:
 # What is said -------------------------------------------------------------------------------------------------------
 
 
-def said(result: BaseResult) -> str:
-    """The verdict on the slope over all words."""
-    (source,) = sources([result])
-    (slope,) = source.only(At(measure=SLOPE, kind="all"))
-    (sentence, *_) = AMPLIFICATION.section.finding([result], None)
-    assert sentence.startswith("gender: ") and "mine" in sentence and f"n = {slope['n']} words" in sentence
-    return verdict(slope)
+def answered(results: Sequence[BaseResult], comparison: pl.DataFrame | None = None) -> dict[str, list[Verdict]]:
+    """The verdicts on each claim."""
+    answers = AMPLIFICATION.section.answers(results, comparison)
+    return {answer.claim: list(answer.verdicts) for answer in answers}
 
 
 @pytest.mark.parametrize(
-    ("slope", "expected"),
-    [(2.0, "more"), (0.5, "less"), (0.0, "not-from-0"), (-1.0, "opposite"), (1.0, "not-from-1")],
+    ("slope", "amplifies", "follows"),
+    [
+        (2.0, ("yes", 1), ("yes", 1)),
+        (0.5, ("yes", -1), ("yes", 1)),
+        (0.0, ("yes", -1), ("cannot tell", 0)),
+        (-1.0, ("yes", -1), ("yes", -1)),
+        (1.0, ("cannot tell", 0), ("yes", 1)),
+    ],
 )
-def test_the_verdict_is_what_the_slope_shows(slope: float, expected: str) -> None:
-    assert said(_result(planted(33, slope=slope, words=40), "mine")) == expected
+def test_the_verdict_is_what_the_slope_shows(
+    slope: float, amplifies: tuple[str, int], follows: tuple[str, int]
+) -> None:
+    found = answered([_result(planted(33, slope=slope, words=40), "mine")])
+    for claim, null, (kind, sign) in (("amplifies", 1, amplifies), ("follows", 0, follows)):
+        (verdict,) = found[claim]
+        assert verdict.kind == kind and verdict.row is not None and verdict.row["measure"] in (SLOPE, CORRELATION)
+        assert sign in (0, math.copysign(1, verdict.row["value"] - null))
+    assert set(found) == {"amplifies", "follows"}  # no control, no second model
+
+
+def estimated(result: BaseResult, measure: str, value: float, low: float, high: float, p: float = 0.001) -> BaseResult:
+    at = pl.col("measure") == measure
+    numbers = {"value": value, "low": low, "high": high, "p": p, "p_holm": p}
+    summary = result.summary.with_columns(
+        pl.when(at).then(new).otherwise(name).alias(name) for name, new in numbers.items()
+    )
+    return replace(result, summary=summary)
 
 
 def test_nothing_is_decided_where_the_two_slopes_disagree() -> None:
-    """Least squares takes the text for exact: where only one slope is told from 1, nothing is said."""
-    result = _result(planted(31, slope=0.9, words=60), "mine")
-    summary = result.summary.with_columns(
-        low=pl.when(pl.col("measure") == SLOPE).then(1.1).otherwise("low"),
-        high=pl.when(pl.col("measure") == SLOPE).then(1.9).otherwise("high"),
-        value=pl.when(pl.col("measure") == SLOPE).then(1.5).otherwise("value"),
-        p_holm=pl.when(pl.col("measure").is_in([SLOPE, AGAINST_0])).then(0.001).otherwise("p_holm"),
-    )
-    assert said(replace(result, summary=summary)) == "undecided"
+    """Least squares takes the text for exact: where only one slope differs from 1, it stays open."""
+    result = estimated(_result(planted(31, slope=0.9, words=60), "mine"), SLOPE, 1.5, 1.1, 1.9)
+    (verdict,) = answered([result])["amplifies"]
+    assert (verdict.kind, verdict.barred) == ("cannot tell", "mixed")
+    (verdict,) = answered([estimated(result, EXACT, 1.4, 1.05, 1.7)])["amplifies"]
+    assert (verdict.kind, verdict.barred) == ("yes", "")
+    (verdict,) = answered([estimated(result, SLOPE, 1.05, 0.95, 1.15, p=0.3)])["amplifies"]
+    assert (verdict.kind, verdict.margin) == ("no", 0.2)
+
+
+def test_slopes_are_judged_against_the_control_and_the_other_model() -> None:
+    def of(slope: float, model: str) -> BaseResult:
+        control = planted(41, name="night", control=True, kinds=1, words=40, slope=0.3)
+        return _result(pl.concat([control, planted(33, slope=slope, words=40)]), model)
+
+    steep, alike = of(2.0, "steep"), of(0.3, "alike")
+    found = answered([steep, alike], AMPLIFICATION.compare(steep, alike))
+    assert [(v.kind, v.models, v.place) for v in found["beyond"]] == [
+        ("yes", ("steep",), ""),
+        ("cannot tell", ("alike",), ""),
+    ]
+    (more,) = found["more"]  # of the control, nothing is said
+    assert (more.kind, more.models) == ("yes", ("steep", "alike")) and more.row is not None
+    slopes = [verdict.row["value"] for verdict in found["amplifies"] if verdict.row]
+    assert more.row["value"] == pytest.approx(slopes[0] - slopes[1])
+
+
+def test_contrasts_are_places_and_few_words_are_not_measured() -> None:
+    items = pl.concat([planted(33, slope=2.0, words=40), planted(34, words=4, name="age")])
+    found = answered([_result(items, "mine")])
+    assert [(v.kind, v.place) for v in found["amplifies"]] == [("yes", "gender"), ("not measured", "age")]
+    assert [(v.kind, v.place) for v in found["follows"]] == [("yes", "gender")]
 
 
 def two() -> list[BaseResult]:
@@ -703,7 +746,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({**SET, "templates": {**TEMPLATES, "thing": ["{group} {attribute} {x}"]}}, r"braces may only hold"),
     ({**SET, "templates": {**TEMPLATES, "thing": ["{group} {attribute}", "{group} {attribute}"]}}, "given twice"),
     (changed(attributes={"k": {"templates": "quantity", "words": ["good"]}}), "no family of templates 'quantity'"),
-    (changed(attributes={"all": {"templates": "thing", "words": ["dog"]}}), "'all' stands for the attributes"),
+    (changed(attributes={"all": {"templates": "thing", "words": ["dog"]}}), "the name 'all' is reserved"),
     (
         changed(attributes={"k": {"templates": "thing", "words": ["dog", "dog"]}}),
         "'dog' appears twice in the attributes",
@@ -713,10 +756,10 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     (changed(A={"label": "women", "words": ["king"]}), "both groups are called 'women'"),
     (changed(A={"label": "men", "words": ["?!"]}), "contains no letter or digit"),
     (changed(A={"label": "men", "words": [True]}), "put quotes around"),
-    (changed(control=True), "there is no contrast but the control"),
+    (changed(control=True), "there is no contrast besides the control"),
     (
         {**SET, "contrasts": {name: {**SET["contrasts"]["gender"], "control": name != "a"} for name in "abc"}},
-        "'b' is the control already",
+        "'b' is already the control",
     ),
     ({**SET, "forms": {"cat": ["cats"]}}, "'cat' is not a word of the set"),
     ({**SET, "kinds": 1}, "unknown key"),

@@ -32,7 +32,7 @@ from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import holm
 from penchant.study import run as study_module
 from penchant.study.manifest import read_manifest
-from penchant.study.result_directories import Outcome
+from penchant.study.outcome import Outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 
@@ -281,12 +281,12 @@ def test_each_probe_of_a_study_reads_the_models_that_fit(
     found = run(study, tmp_path / "out")
     assert {(name, Path(spec).name) for name, spec in found.results} == FITS
     assert loads == list(NAMES)
-    notes = dict(note.split(" does not read ") for note in found.notes)
+    notes = dict(note.split(" does not support ") for note in found.notes)
     assert set(notes) == set(FOUR)
     kinds = {"one.txt": "static", "bert-headless": "encoder", "bert": "masked", "gpt2": "causal"}
     for name, unread in notes.items():
         expected = [f"({kinds[model]})" for model in NAMES if (name, model) not in FITS]
-        models, reads = unread.split(": it reads ")
+        models, reads = unread.split(": it supports ")
         assert [part.rsplit(" ", 1)[1] for part in models.split(", ")] == expected
         assert ("static word vectors" in reads) == ("(static)" not in expected)
     assert list(found.comparisons) == ["seat", "ceat"]
@@ -338,17 +338,17 @@ def test_a_study_goes_on_where_it_was_stopped(zoo: Zoo, folder: Path, tmp_path: 
             "bert",
             ["seat", "weat"],
             StudyError,
-            r"no model of the study fits weat .*weat reads static word vectors, not .*bert \(masked\)",
+            r"no model of the study fits weat .*weat supports static word vectors, not .*bert \(masked\)",
         ),
         ("bert-headless", ["ceat", "logprob-bias"], StudyError, r"no model of the study fits logprob-bias"),
         (
             "gpt2",
             ["weat"],
             StudyError,
-            r"gpt2: no probe of the study reads causal models .*weat reads static word vectors",
+            r"gpt2: no probe of the study supports causal models .*weat supports static word vectors",
         ),
         ("bert-headless", ["logprob-bias"], ModelError, "no word probabilities"),
-        ("one.txt", ["seat"], StudyError, "no probe of the study reads static word vectors .*seat reads masked"),
+        ("one.txt", ["seat"], StudyError, "no probe of the study supports static word vectors .*seat supports masked"),
     ],
 )
 def test_what_fits_nothing_is_an_error(
@@ -411,7 +411,7 @@ BAD: list[tuple[str, str, str, str]] = [
     ("weat", "case: upper", "case", "'auto', 'keep' or 'lower'"),
     ("seat", "pooling: max", "pooling", "'mean', 'mean-special', 'cls' or 'last'"),
     ("seat", "layer: 3", "layer", "unknown key"),
-    ("ceat", "sentences: text.txt, segments: [nine]", "ceat", "'nine' is not a segment for windows"),
+    ("ceat", "sentences: text.txt, segments: [nine]", "ceat", "'nine' is not a valid segment"),
     ("ceat", "sentences: text.txt, samples: 100", "samples", "valid tuple"),
     ("ceat", "segments: [9]", "sentences", "is missing"),
     ("logprob-bias", "ddof: 2", "ddof", "less than or equal to 1"),

@@ -77,8 +77,8 @@ def test_english_by_four_measures(penchant: Program, tmp_path: Path) -> None:
     # What is known of these vectors: names of men stand nearer to career than names of women do.
     weat = outcome.results["weat", str(vectors)].summary
     assert weat.filter(pl.col("category") == "C6")["value"].item() > 1
-    assert "weat does not read" in err
-    assert "d by category and measure" in out
+    assert "weat does not support" in err
+    assert "Associations across measures" in out
     assert (tmp_path / "out" / "report.html").exists()
 
 

@@ -621,9 +621,9 @@ def test_presets_and_bad_parameters(zoo: Zoo, data: Path, tmp_path: Path) -> Non
     paper = pc.CEAT(data="x", sentences="y", compat="paper")
     assert (paper.samples, paper.sampling, paper.segments) == ((5000, 1000), ("fixed", "random"), (9, 25, 75, ">75"))
     bad: list[tuple[dict[str, Any], str]] = [
-        ({"segments": ["x"]}, "'x' is not a segment for windows"),
+        ({"segments": ["x"]}, "'x' is not a valid segment"),
         ({"segments": [9, 9]}, "the segment '9' is given twice"),
-        ({"segments": ["all"], "mode": "bin"}, "'all' is not a segment for bins"),
+        ({"segments": ["all"], "mode": "bin"}, "'all' is not a valid segment"),
         ({"segments": []}, "at least 1 item"),
         ({"samples": [1]}, "greater than or equal to 2"),
         ({"samples": [5, 5]}, "5 is given twice"),

@@ -29,7 +29,7 @@ from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.logprob_estimates import bias_estimates
 from penchant.instruments.run_options import Run
 from penchant.records import Signature
-from penchant.report.finding import told
+from penchant.report.significance import told
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.templates import SD, SHARE
 

@@ -357,7 +357,7 @@ def test_each_probe_has_its_kinds_of_model(zoo: Zoo, vectors: pc.StaticVectors, 
         weat(tmp_path).run(brute.language_model(zoo("bert")))
     with pytest.raises(MethodError, match=r"seat needs contextual vectors, but small.* has static ones — use weat"):
         pc.SEAT(data=weat(tmp_path).data).run(vectors)
-    with pytest.raises(ModelError, match="static word vectors give no probabilities"):
+    with pytest.raises(ModelError, match="static word vectors provide no probabilities"):
         pc.LogProbBias(data=weat(tmp_path).data).run(vectors)
 
 
@@ -508,7 +508,7 @@ def test_seat_presets_and_what_a_model_cannot_do(zoo: Zoo, tmp_path: Path) -> No
     mean = seat(tmp_path, compat="sent-bias", pooling="mean")
     assert (mean.pooling, mean.unit) == ("mean", "sentence")
     causal = brute.language_model(zoo("gpt2"))
-    with pytest.raises(MethodError, match="is causal: its first position does not see the text"):
+    with pytest.raises(MethodError, match="a causal model: its first position cannot attend to the rest of the text"):
         seat(tmp_path, pooling="cls").run(causal)
     with pytest.raises(MethodError, match="there is no layer 3"):
         seat(tmp_path, layers=(3,)).run(causal)

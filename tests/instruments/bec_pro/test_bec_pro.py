@@ -26,6 +26,7 @@ from penchant.instruments.bec_pro.probe import BecPro
 from penchant.instruments.comparison import difference
 from penchant.instruments.run_options import Run
 from penchant.records import Signature
+from penchant.report.verdicts import Verdict
 from penchant.stats.hypothesis_tests import holm
 from penchant.stats.templates import SD, SHARE
 from penchant.study.study_file import read_study
@@ -274,10 +275,33 @@ def test_a_gender_that_is_always_more_probable_is_no_contrast_between_groups() -
     assert between["low"] < 0 < between["high"] and between["p"] > 0.05
 
 
-def test_the_finding_is_of_whole_sentences() -> None:
-    found = BEC_PRO.section.finding([result(drawn(3, {"women": 1.0, "men": 1.0}))], None)
-    assert found[1].startswith("Differences of that contrast between groups of professions, m, women − men: ")
-    assert all(text[0].isupper() for text in found)
+def verdicts(claim: str, *results: pc.Result) -> list[Verdict]:
+    comparison = BEC_PRO.compare(*results) if len(results) > 1 else None
+    found = {each.claim: each.verdicts for each in BEC_PRO.section.answers(list(results), comparison)}
+    return list(found.get(claim, ()))
+
+
+def test_groups_are_linked_to_the_genders_that_were_planted() -> None:
+    gaps = {"women": 1.0, "men": -1.0, "either": 0.0}
+    found, flat = result(drawn(3, gaps)), result(drawn(3, dict.fromkeys(gaps, 0.0)), "flat")
+    told = [(v.place, v.kind, v.row and v.row["value"] > 0) for v in verdicts("contrast", found)]
+    assert told[:2] == [("women", "yes", True), ("men", "yes", False)] and told[2][:2] == ("either", "no")
+    told = [(v.place, v.kind, v.row and v.row["value"] > 0) for v in verdicts("groups", found)]
+    assert told == [("women − men", "yes", True), ("women − either", "yes", True), ("men − either", "yes", False)]
+    assert {v.kind for v in verdicts("groups", flat)} == {"no"}
+    same, more = result(drawn(4, dict.fromkeys(gaps, 0.0)), "same"), result(drawn(5, dict.fromkeys(gaps, 0.3)), "more")
+    assert [(v.models, v.kind) for v in verdicts("more", flat, same)] == [(("flat", "same"), "no")]
+    assert [v.kind for v in verdicts("more", flat, more)] == ["yes"]
+    noisy = result(drawn(4, gaps, noise=9.0))
+    assert {v.kind for v in verdicts("contrast", noisy)} == {"cannot tell"}
+
+
+def test_groups_without_pairs_and_tables_without_groups() -> None:
+    items = drawn(6, {"women": 0.6, "men": 0.0}).filter((pl.col("group") == "women") | (pl.col("gender") == "male"))
+    told = {v.place: v.kind for v in verdicts("contrast", result(items))}
+    assert told == {"women": "yes", "men": "not measured"} and verdicts("groups", result(items)) == []
+    whole = result(drawn(6, {"all": 0.6}))
+    assert [(v.place, v.kind) for v in verdicts("contrast", whole)] == [("", "yes")]
 
 
 def test_models_are_compared_sentence_by_sentence() -> None:

@@ -158,7 +158,7 @@ def test_points_as_people_and_spreadsheets_write_them(write: Write, written: str
 BAD_SENTENCES = {
     "no gap": (HEAD + "a,The old dog.,0,g\n", ", line 2, field 'text'", ["exactly one gap [MASK]", "has 0"]),
     "two gaps": (GOOD + "c,[MASK] and [MASK].,0,g\n", ", line 4, field 'text'", ["exactly one gap [MASK]", "has 2"]),
-    "nothing but a gap": (HEAD + "a, [MASK] ,0,g\n", ", line 2, field 'text'", ["nothing but the gap"]),
+    "nothing but a gap": (HEAD + "a, [MASK] ,0,g\n", ", line 2, field 'text'", ["no text besides the gap"]),
     "gap of another model": (HEAD + "a,The <mask>.,0,g\n", ", line 2, field 'text'", ["[MASK]"]),
     "off the scale": (GOOD + "c,The [MASK].,0.7,g\n", ", line 4, field 'expected'", ["−1, −0.5, 0, 0.5 or 1", "'0.7'"]),
     "beyond the scale": (HEAD + "a,The [MASK].,-2,g\n", ", line 2, field 'expected'", ["'-2'"]),
@@ -188,7 +188,7 @@ BAD_SENTENCES = {
     "list for a text": (
         '{"id": "a", "text": ["A [MASK]."], "expected": 0, "group": "g"}\n',
         ", line 1, field 'text'",
-        ["expected a text"],
+        ["expected a string"],
     ),
     "true for a point": (
         '{"id": "a", "text": "A [MASK].", "expected": true, "group": "g"}\n',
@@ -226,8 +226,8 @@ def test_gaps_written_otherwise_are_one_line_that_says_how_to_write_them(write: 
     with pytest.raises(DataError) as caught:
         read_cloze(table)
     assert str(caught.value) == (
-        f"{table}, line 2, field 'text': a sentence has exactly one gap [MASK], this one has 0: write [MASK] for "
-        f"{shown} (… and 29 more like it)"
+        f"{table}, line 2, field 'text': a sentence must have exactly one gap [MASK], but this one has 0: write [MASK] "
+        f"for {shown} (… and 29 more like it)"
     )
     assert caught.value.__notes__ == [f"the same on 29 more lines: {', '.join(str(line) for line in range(3, 23))}, …"]
 
@@ -252,8 +252,8 @@ BAD_SETS = {
     "unknown key inside": ("scale: {low: a, hihg: b}\n", ", scale.hihg", ["unknown key"]),
     "truth for a name": ("name: true\n", ", name", ["not a text"]),
     "no list of files": ("ratings: {a: r.csv}\n", ", ratings", ["valid list"]),
-    "not YAML": ("language: en\nscale: {low: a\nname: b: c\n", ", line 3", ["is not YAML"]),
-    "tab": ("language: en\n\tname: x\n", ", line 2", ["is not YAML"]),
+    "not YAML": ("language: en\nscale: {low: a\nname: b: c\n", ", line 3", ["is not valid YAML"]),
+    "tab": ("language: en\n\tname: x\n", ", line 2", ["is not valid YAML"]),
     "empty": ("", "", ["mapping with keys such as"]),
     "list": ("- sentences.csv\n", "", ["mapping with keys such as"]),
 }
@@ -347,12 +347,16 @@ def test_bad_ratings(write: Write) -> None:
     assert len(read_ratings([unknown])) == 2
     twice = write("r.csv", RATINGS + row + "a,thou,ben,-1\n" + "a,thou,anna,0\n")
     refused(
-        lambda: read_ratings([twice], ["a"]), f"{twice}, line 4", "anna judges 'thou'", "sentence a", f"{twice}, line 2"
+        lambda: read_ratings([twice], ["a"]),
+        f"{twice}, line 4",
+        "anna has already judged 'thou'",
+        "sentence a",
+        f"{twice}, line 2",
     )
-    refused(lambda: read_ratings([first, twice]), f"{twice}, line 2", "a second time", f"{first}, line 2")
-    refused(lambda: read_ratings([first, first]), f"{first}, line 2", "a second time")
+    refused(lambda: read_ratings([first, twice]), f"{twice}, line 2", "has already judged", f"{first}, line 2")
+    refused(lambda: read_ratings([first, first]), f"{first}, line 2", "has already judged")
     one_line = write("r.json", json.dumps([{"sentence": "a", "word": "w", "rater": "anna", "rating": 1}] * 2))
-    refused(lambda: read_ratings([one_line]), f"{one_line}, line 1", "a second time")
+    refused(lambda: read_ratings([one_line]), f"{one_line}, line 1", "has already judged")
     off = write("r.csv", RATINGS + "a,thou,anna,3\n")
     refused(lambda: read_ratings([off]), f"{off}, line 2, field 'rating'", "'3'")
     empty = write("r.csv", RATINGS + "a,thou,anna,\n")
@@ -788,13 +792,13 @@ def test_texts_without_words(write: Write) -> None:
 
 
 def test_a_group_that_calls_for_both_ends_is_a_caution(penchant: Callable[..., Answer], tmp_path: Path) -> None:
-    """One wrong point in the column of a spreadsheet takes the group out of the finding; the caution says where."""
+    """One wrong point in a column of a spreadsheet leaves a group without a mean δ to compare: it is named."""
     points = [("early", "-1"), ("early", "1"), ("early", "-0,5"), ("early", "0"), ("late", "1"), ("late", "0")]
     lines = [f"s{i};The [MASK] is old {i}.;{point};{group}" for i, (group, point) in enumerate(points)]
     (tmp_path / "mine.csv").write_text("\n".join(["id;text;Punkt;group", *lines]))
     probe = "cloze: {data: mine.csv, k: 2, columns: {expected: Punkt}}"
     (tmp_path / "s.yaml").write_text(f"study: s\nmodels: [bundled:modern]\nprobes: [{probe}]\n")
-    code, out, err = penchant("run", "s.yaml", "-o", "out")
+    code, out, err = penchant("run", "s.yaml", "-o", "out", "--full")
     assert code == 0, err
     assert (
         "the sentences of the group 'early' call for both ends of the scale: in the column 'Punkt' 2 sentences are "

@@ -82,7 +82,7 @@ def test_agreement_stands_in_the_result_and_the_report(rated: Any, penchant: Pro
     page = (out / "report.html").read_text("utf-8").replace("&#39;", "'")
     told = "2 raters judged 10 words in their sentences (9 by 2 and 1 by 1). Krippendorff's ordinal α is"
     assert f"{told} {wanted:.2f}" in page and "the raters agree too little" not in page
-    assert "2 groups differ only in case, white space or Unicode form and are counted apart: " in page
+    assert "2 groups differ only in case, white space or Unicode form and are counted separately: " in page
 
 
 def of_model(shown: str) -> list[str]:
@@ -93,7 +93,7 @@ def of_model(shown: str) -> list[str]:
 
 def test_little_agreement_is_a_caution(rated: Any, penchant: Program) -> None:
     out, _ = rated({"anna": [-1.0, 1] * 5, "ben": [1.0, 1, -1, -1, 0] * 2})
-    _, shown, err = penchant("report", out)
+    _, shown, err = penchant("report", out, "--full")
     shown = " ".join((shown + err).split())
     assert "the raters agree too little even for tentative conclusions: Krippendorff's α is" in shown
     assert "over the 10 words that two or more rated" in shown
@@ -121,7 +121,7 @@ def test_newcomers_are_not_full_raters(rated: Any, penchant: Program) -> None:
     assert code == 0, err
     assert of_model(shown)[1:3] == ["5", f"{worth:.1f}"]
     told = " ".join((shown + err).split())
-    assert "2 of 5 raters judged under 10% of the 20 words, so that the effective number of raters is 3.2" in told
+    assert "2 of 5 raters judged under 10% of the 20 words, so the effective number of raters is 3.2" in told
     summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
     row = summary.filter(measure="mean β, for other raters too", group="all").row(0, named=True)
     items = pl.read_parquet(next(out.glob("**/items.parquet")))
@@ -144,7 +144,7 @@ def test_a_rater_who_turned_the_scale_is_a_caution(rated: Any, penchant: Program
     out, ratings = rated(said | {"dora": [-value for value in one]})
     summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
     assert summary.filter(measure=ALPHA)["value"][0] > 0
-    told = " ".join("".join(penchant("report", out)[1:]).split())
+    told = " ".join("".join(penchant("report", out, "--full")[1:]).split())
     assert "the ratings of rater 4 are opposite to the others' (Spearman's ρ −1.00 over 15 words)" in told
     assert "dora" not in told and told.count("opposite to") == 1
     code, shown, err = penchant("ratings", "agreement", "ratings.csv")

@@ -197,7 +197,7 @@ def test_what_spreadsheets_make_of_a_half(penchant: Program, sheet: list[dict[st
     for cell, value in [*minus.items(), *((half, 0.5) for half in HALVES)]:
         assert scale_point(cell) == value, cell
     for other in ("03-Feb", "01-Mar", "1.2", "1,2", "2/1", "2026-02-02", "Feb", "1-2", "01.03.2026", "2. Feb", "1/4"):
-        with pytest.raises(ValueError, match="a point of the scale is"):
+        with pytest.raises(ValueError, match="expected a point of the scale"):
             scale_point(other)
     for truth in ("TRUE", "WAHR", "FALSCH", "VRAI", "FAUX"):
         with pytest.raises(
@@ -301,7 +301,7 @@ def test_own_names_of_columns_turn_no_check_off(penchant: Program, long: list[di
 def test_where_nothing_shows_what_a_row_is_about(penchant: Program, long: list[dict[str, str]], tmp_path: Path) -> None:
     fill(tmp_path / "bare.csv", own_names(long, "text", "filled"))
     code, _, err = imported(penchant, "bare.csv", *NAMED)
-    assert code == 0 and "note: bare.csv: text not checked, as no column holds the sentences" in err
+    assert code == 0 and "note: bare.csv: text not checked: no column holds the sentences" in err
     fill(tmp_path / "gap.csv", own_names([{**row, "text": row["text"].replace("[MASK]", "____")} for row in long]))
     code, _, err = imported(penchant, "gap.csv", *NAMED)
     assert code == 0 and "gap.csv: the filled sentences are read from its column 'Eingesetzt'" in err
@@ -319,7 +319,7 @@ def test_words_of_another_study(
     if not fits:
         assert err.splitlines() == [
             f"penchant: eve.csv: only {52 - strange} of 52 rated words were predicted by a model of this study — is it "
-            "a sheet of another study, or are the columns of the sentence and of the word other ones?"
+            "a sheet of another study, or do other columns hold the sentence and the word?"
         ]
 
 
@@ -334,7 +334,7 @@ def test_ratings_that_slipped_by_a_row(penchant: Program, long: list[dict[str, s
     rho = f"{spearmanr(own, others).statistic:.2f}".replace("-", "−")
     slip = (
         f"fit the others' far better if moved up by one row (Spearman's ρ is 1.00 instead of {rho} over 51 words): "
-        "did they slip by a row, or those of the other rater?"
+        "did they slip by a row, or did the ratings of the other rater?"
     )
     assert f"note: the ratings of ben (from ben.csv, line 3 to line 53) {slip}" in err.splitlines()
     alpha = krippendorff.alpha([own, others], value_domain=POINTS, level_of_measurement="ordinal")

@@ -180,7 +180,7 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
     code, out, err = penchant("ratings", "agreement", "ratings.csv")
     assert code == 0, err
     assert f"{alpha:.4g}" in out
-    assert "0 words whose ratings lie 1 or more apart" in out
+    assert "0 words whose ratings differ by 1 or more" in out
 
     code, _, err = penchant("run", study(ratings="ratings.csv"), "-o", "second")
     assert code == 0, err
@@ -372,7 +372,7 @@ BAD_RETURNS: dict[str, tuple[str, list[str]]] = {
     "text of another sentence": (HEAD + f"s2,{TEXTS['s1']},dog,1\n", ["anna.csv, line 2, field 'text'", "sentence s2"]),
     "rated twice": (
         HEAD + "s1,,thou,1\n" + "s2,,He,1\n" + "s1,,thou,1\n",
-        ["anna.csv, line 4", "anna judges 'thou'", "anna.csv, line 2"],
+        ["anna.csv, line 4", "anna has already judged 'thou'", "anna.csv, line 2"],
     ),
     "contradiction": (
         HEAD + "s1,,thou,1\n" + f"{DOG}0\n",
@@ -420,7 +420,7 @@ def test_several_files_all_or_nothing(penchant: Program, first: Path, tmp_path: 
     assert "2 ratings (0 new, 2 already known, 0 replaced; 1 row left empty)" in again[2]
     assert (tmp_path / "new/ratings.csv").read_text() == kept
     twice = penchant("ratings", "import", first, "anna.csv", "anna.csv", "--into", "new/ratings.csv")
-    refused(twice, "anna.csv, line 2", "a second time", "the first is in anna.csv, line 2")
+    refused(twice, "anna.csv, line 2", "has already judged", "the first judgement is in anna.csv, line 2")
     refused(penchant("ratings", "import", first, "anna.csv", "gone.csv", "--into", "r.csv"), "gone.csv: no such file")
     assert not (tmp_path / "r.csv").exists()
 
@@ -442,7 +442,7 @@ def test_replace_changes_what_this_rater_said_before(penchant: Program, first: P
     ]
     # Even then no rater may contradict herself in what she returns.
     (tmp_path / "anna.csv").write_text(HEAD + f"{DOG}0\n{DOG}1\n")
-    refused(penchant(*command, "--replace"), "anna.csv, line 3", "a second time")
+    refused(penchant(*command, "--replace"), "anna.csv, line 3", "has already judged")
 
 
 def test_an_emptied_rating_leaves_the_earlier_one(penchant: Program, first: Path, tmp_path: Path) -> None:
@@ -479,7 +479,7 @@ def test_a_file_name_in_nfd_is_the_same_rater(penchant: Program, first: Path, tm
 
 def test_twice_on_one_line(tmp_path: Path) -> None:
     (tmp_path / "anna.json").write_text(json.dumps([{"sentence": "s1", "word": "dog", "rating": n} for n in (0, 1)]))
-    with pytest.raises(DataError, match=r"anna\.json, line 1: anna judges 'dog' in sentence s1 a second time"):
+    with pytest.raises(DataError, match=r"anna\.json, line 1: anna has already judged 'dog' in sentence s1"):
         merge([result()], [tmp_path / "anna.json"], tmp_path / "ratings.csv")
 
 
@@ -589,7 +589,7 @@ def test_agreement_by_the_command_line(penchant: Program, tmp_path: Path) -> Non
     assert told == [["anna", "7", "7"], ["ben", "7", "6"], ["eve", "5", "5"]]
     assert f"{agreement(every).alpha.value:.4g}" in out
     assert "seed 3" in out
-    assert "1 word whose ratings lie 1.5 or more apart" in out
+    assert "1 word whose ratings differ by 1.5 or more" in out
     assert "hound" in out
     assert "They" not in out
     assert "1 of 8 units has fewer than two ratings" in err  # It
@@ -599,10 +599,10 @@ def test_agreement_that_cannot_be_told(penchant: Program, tmp_path: Path) -> Non
     (tmp_path / "anna.csv").write_text("sentence,word,rater,rating\ns1,dog,anna,1\n")
     (tmp_path / "none.csv").write_text("sentence,word,rater,rating\n")
     (tmp_path / "ben.csv").write_text("sentence,word,rater,rating\ns1,dog,ben,1\n")
-    refused(penchant("ratings", "agreement", "anna.csv"), "one rater: agreement needs two", "another")
-    refused(penchant("ratings", "agreement", "anna.csv", "none.csv"), "one rater")
-    refused(penchant("ratings", "agreement", "none.csv"), "no ratings: agreement needs two")
-    refused(penchant("ratings", "agreement", "anna.csv", "anna.csv"), "anna.csv, line 2", "a second time")
+    refused(penchant("ratings", "agreement", "anna.csv"), "agreement needs two raters, found one", "another")
+    refused(penchant("ratings", "agreement", "anna.csv", "none.csv"), "found one")
+    refused(penchant("ratings", "agreement", "none.csv"), "agreement needs two raters, found none")
+    refused(penchant("ratings", "agreement", "anna.csv", "anna.csv"), "anna.csv, line 2", "has already judged")
     refused(penchant("ratings", "agreement", "anna.csv", "gone.csv"), "gone.csv: no such file")
     assert penchant("ratings", "agreement", "anna.csv", "ben.csv", "--level", "95")[0] == 2
     code, out, err = penchant("ratings", "agreement", "anna.csv", "ben.csv")
@@ -618,7 +618,7 @@ def test_a_rater_who_turned_the_scale_round_is_noticed(penchant: Program, tmp_pa
         (tmp_path / f"{rater}.csv").write_text("sentence,word,rater,rating\n" + rated)
     code, _, err = penchant("ratings", "agreement", "anna.csv", "ben.csv")
     assert code == 0
-    assert "alpha is below 0: raters agree less than by chance; did one of them reverse the scale?" in err
+    assert "alpha is below 0: raters agree less than expected by chance; did one of them reverse the scale?" in err
 
 
 def test_one_sheet_under_two_names_is_noticed(penchant: Program, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from penchant.instruments.disco.estimates import (
 from penchant.instruments.disco.instrument import DISCO
 from penchant.instruments.disco.probe import Disco
 from penchant.records import Signature
+from penchant.report.verdicts import Verdict
 from penchant.stats.hypothesis_tests import fisher
 from penchant.stats.templates import SD
 from penchant.study.study_file import read_study
@@ -184,12 +185,29 @@ def test_fills_are_counted_and_tested_as_by_scipy() -> None:
     assert mean["p"] <= 0.01 and mean["test"].startswith("permutation of genders among persons")
 
 
-def test_the_finding_says_of_how_many_fills() -> None:
-    """0 of many fills is another finding than 0 of the three that everybody has."""
-    alike = [(["dog"], ["dog"])] * 2  # dog and other
-    (said,) = DISCO.section.finding([result(planted(FILLS), "a"), result(planted(alike), "b")], None)
-    assert "a too few to say, n = 3 templates (of 4.0 different fills on average), b" in said
-    assert said.endswith("(of 2.0 different fills on average). No clear difference from exchanged genders for b.")
+def verdicts(claim: str, *results: pc.Result) -> list[Verdict]:
+    comparison = DISCO.compare(*results) if len(results) > 1 else None
+    found = {each.claim: each.verdicts for each in DISCO.section.answers(list(results), comparison)}
+    return list(found.get(claim, ()))
+
+
+def test_fills_that_differ_are_counted_and_named() -> None:
+    apart, alike = (["dance"], ["fight"]), (["sing", "fight"], ["sing", "fight"])
+    yes = result(planted([apart, apart, apart, FILLS[2], alike, apart]), "yes")
+    (whole,) = verdicts("differs", yes)
+    assert whole.kind == "yes" and whole.row is not None and whole.row["value"] == pytest.approx(10 / 6)
+    fills = verdicts("fills", yes)
+    assert {v.kind for v in fills} == {"yes"}
+    assert [v.place for v in fills if v.place.endswith("t3")] == ["fight · t3", "sing · t3"]
+    assert {v.place[:5] for v in fills if v.row is not None and v.row["value"] > 0} == {"dance", "sing "}
+    few = result(planted([apart, alike] + [alike] * 18), "few")
+    assert [v.kind for v in verdicts("differs", few)] == ["no"]  # 0.1 of a fill per template
+    none = result(planted([alike] * 6), "none")
+    assert [(v.kind, v.barred) for v in verdicts("differs", none)] == [("cannot tell", "none")]
+    assert verdicts("fills", none) == []
+    three = result(planted(FILLS))
+    assert [v.kind for v in verdicts("differs", three)] == ["cannot tell"]
+    assert [v.kind for v in verdicts("more", yes, none)] == ["yes"]
 
 
 def test_small_expected_counts_are_told_and_the_exact_test_stands_beside() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
 import penchant as pc
-from penchant.records import Signature
+from penchant.records import BaseResult, Signature
+from penchant.report.sections import Section
+from penchant.report.verdicts import Verdict
 
 
 def scored(
@@ -31,3 +34,22 @@ def result(items: pl.DataFrame, model: str = "m", *, resamples: int = 1000, **mo
     chosen = {**known, "normalise": fields["normalise"].split(",")}
     probe = pc.MinimalPairs(data=["d"], resamples=resamples).model_copy(update=chosen)
     return probe.result(pc.Measured(items), signature)
+
+
+def verdicts(
+    section: Section, results: Sequence[BaseResult], comparison: pl.DataFrame | None = None
+) -> dict[str, tuple[Verdict, ...]]:
+    """Return the verdicts on each claim of a section."""
+    return {answer.claim: answer.verdicts for answer in section.answers(results, comparison)}
+
+
+def kinds(found: Sequence[Verdict]) -> list[tuple[str, str, str]]:
+    """Return the kind, direction and place of each verdict."""
+    return [(verdict.kind, verdict.direction, verdict.place) for verdict in found]
+
+
+def numbers(verdict: Verdict) -> tuple[Any, Any, Any, Any]:
+    """Return the value, the interval and n of the estimate that a verdict rests on."""
+    assert verdict.row is not None
+    value, low, high, n = (verdict.row[name] for name in ("value", "low", "high", "n"))
+    return value, low, high, n

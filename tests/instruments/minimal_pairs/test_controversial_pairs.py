@@ -32,7 +32,7 @@ def test_the_choice_is_that_of_plain_loops(both: list[tuple[float, float]], n: i
     a, b = (np.array(part) for part in zip(*both, strict=True))
     apart = [i for i, (x, y) in enumerate(both) if x * y < 0]
     if not apart:
-        with pytest.raises(DataError, match="one and two prefer the same sentence in all of"):
+        with pytest.raises(DataError, match="one and two prefer the same sentence in all"):
             chosen_pairs(pool(len(both)), {"one": a, "two": b}, n)
         return
 

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pair_results import scored
+from pair_results import kinds, numbers, scored, verdicts
 from scipy import stats
 
 import penchant as pc
@@ -97,14 +97,12 @@ def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSe
     ]
     found = read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
     assert found.of == {("one", "a"): ((0, 1.0), (1, 1.0)), ("two", "c"): ((0, -1.0), (1, 1.0))}
-    assert found.cautions == (
-        "judgements: 3 of 4 rows are of pairs with another id there; they were matched by their two sentences",
-    )
+    assert found.cautions == ("judgements: 3 of 4 rows were matched by their two sentences instead of the pair's id",)
     for change in ({"bad": "The c sang."}, {"bad": ""}):  # not the pair any more, or not known to be it
         with pytest.raises(DataError, match=r"there is no file of pairs called 'some' — .* or give both sentences"):
             read_judgements([csv_file(tmp_path / "j.csv", [rows[1] | change])], pairs)
     twice = csv_file(tmp_path / "j.csv", [rows[0], rows[0] | {"pair": "a", "dataset": ""}])
-    with pytest.raises(DataError, match="line 3, field 'pair': r judges pair a a second time"):
+    with pytest.raises(DataError, match="line 3, field 'pair': r has already judged pair a"):
         read_judgements([twice], pairs)
 
 
@@ -114,7 +112,7 @@ BAD = {
     "pair of another file": ("choice", "a,r,good,two,", "line 2, field 'pair': there is no pair 'a' in two"),
     "pair of two files": ("choice", "b,r,good,,", "line 2, field 'pair': several files have a pair 'b': one and two"),
     "unknown file": ("choice", "a,r,good,three,", "line 2, field 'dataset': there is no file"),
-    "twice": ("choice", "a,r,good,,\na,r ,bad,,", "line 3, field 'pair': r judges pair a a second time"),
+    "twice": ("choice", "a,r,good,,\na,r ,bad,,", "line 3, field 'pair': r has already judged pair a"),
     "changed": ("choice", "a,r,good,,The a slept.", "line 2, field 'bad': this is not the bad sentence"),
     "choice": ("choice", "a,r,yes,,", "line 2, field 'choice': a choice must be good or bad, got 'yes'"),
     "rating": ("rating", "a,r,,high,1", "line 2, field 'rating_good': expected a number"),
@@ -243,8 +241,8 @@ def test_a_model_minus_people_is_paired_on_the_judged_pairs() -> None:
     paradigms = [
         {str(i): case for i, case in enumerate(case for case, times in part for _ in range(times))} for part in parts
     ]
-    summary = result(items("choices", *paradigms, {"0": (1.0, {}), "1": (1.0, {})})).summary
-    raw = []
+    one = result(items("choices", *paradigms, {"0": (1.0, {}), "1": (1.0, {})}))
+    summary, raw = one.summary, []
     for number, (model, people) in enumerate(((1, 9), (4, 4), (0, 6))):
         row = of(summary, MINUS_PEOPLE, f"p{number}")
         n = 15 + model + people
@@ -266,6 +264,9 @@ def test_a_model_minus_people_is_paired_on_the_judged_pairs() -> None:
     assert row["how"].startswith("cluster-robust t (jackknife) over 3 paradigms") and row["p"] > 0.05
     (same,) = summary.filter(scope="these groups", measure=f"{MINUS_PEOPLE}, these paradigms").rows(named=True)
     assert same["value"] == row["value"] and same["p"] < 0.02 and "2 of 71 pairs that nobody judged" in same["note"]
+    (minus,) = verdicts(MINIMAL_PAIRS.section, [one])["people"]
+    assert kinds([minus]) == [("yes", "below", "")]
+    assert numbers(minus) == (pytest.approx((1 + 4 - 9 - 4 - 6) / 69), same["low"], same["high"], 69)
 
 
 @pytest.mark.usefixtures("any_size")
@@ -436,13 +437,13 @@ def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Pa
         "differences",
     } <= set(names)
     assert "human" in [figure.name for figure in section.figures()]
-    assert any("same sentence as most of 5 raters" in sentence for sentence in section.finding())
-    assert any("minus the share in which most raters do" in sentence for sentence in section.finding())
-    assert any(
-        sentence.startswith("Agreement of 5 raters: Krippendorff's α ")
-        and "Two raters of a pair choose the same" in sentence
-        for sentence in section.finding()
-    )
+    told = verdicts(MINIMAL_PAIRS.section, section.results)["people"]
+    for verdict, one in zip(told, (a, b), strict=True):
+        heard = one.items.filter(pl.col("human_n") > 0)
+        prefers = (heard["score_good"] - heard["score_bad"]).sign()
+        apart = (prefers - heard["human_choices"].list.sum().sign()) / 2
+        assert numbers(verdict)[0] == pytest.approx(apart.mean()) and numbers(verdict)[3] == len(heard)
+    assert [verdict.models for verdict in told] == [(one.signature["model"],) for one in (a, b)]
     checked = MINIMAL_PAIRS.section.figures(section.results)[-1]
     assert checked.chart.to_dict()["columns"] == 2
     # What the report names was computed, and what was computed it names.
@@ -474,20 +475,22 @@ def test_one_rater_is_no_majority(penchant: Program, tmp_path: Path) -> None:
         file.read_text("utf-8").replace('"resamples": 200', '"resamples": 200, "human": "one.csv"'), "utf-8"
     )
     csv_file(tmp_path / "one.csv", judged(1, ["ann"]))
-    code, out, err = penchant("run", file, "-o", "out")
+    code, out, err = penchant("run", file, "-o", "out", "--full")
     assert code == 0, err
+    outcome = read_outcome(tmp_path / "out")
+    (section,) = placed(outcome.results, outcome.comparisons)
+    (people,) = (answer for answer in section.answers() if answer.claim == "people")
+    for said in (people.question, *people.sentences):
+        assert "the rater" in said and "people" not in said
     told = " ".join((out + err).split())
-    assert "Pairs in which the model prefers the same sentence as the only rater" in told
-    assert "minus the share in which the rater does" in told
-    assert "most raters" not in told and "Agreement of" not in told
     assert "only one rater judged the pairs, so that agreement and a ceiling are unknown" in told
 
 
 def test_most_pairs_with_one_rater_are_said_and_raw_agreement_is_worked_by_hand() -> None:
     mostly: Hand = {str(i): (1.0, {0: A} if i < 8 else {0: A, 1: A if i < 10 else B}) for i in range(12)}
     one = result(items("choices", mostly))
-    told = " ".join(MINIMAL_PAIRS.section.finding([one], None))
-    assert "Pairs in which the model prefers the same sentence as the rater (most pairs have only one)" in told
+    (minus,) = verdicts(MINIMAL_PAIRS.section, [one])["people"]
+    assert "the rater of a pair" in minus.sentence and numbers(minus)[3] == 12
     assert any("8 of 12 judged pairs have only one rater" in caution for caution in one.cautions)
     raw = of(one.summary, human_estimates.RAW)
     assert (raw["value"], raw["n"]) == (0.5, 4)  # two pairs of four with two raters
@@ -495,7 +498,8 @@ def test_most_pairs_with_one_rater_are_said_and_raw_agreement_is_worked_by_hand(
     several = result(items("choices", {str(i): (1.0, {0: A, 1: A, 2: B}) for i in range(12)}))
     assert of(several.summary, human_estimates.RAW)["value"] == pytest.approx(1 / 3)
     assert not any("one rater" in caution for caution in several.cautions)
-    assert "prefers the same sentence as most of 3 raters" in " ".join(MINIMAL_PAIRS.section.finding([several], None))
+    (minus,) = verdicts(MINIMAL_PAIRS.section, [several])["people"]
+    assert "people" in minus.sentence and numbers(minus)[0] == 0
 
 
 def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
@@ -523,10 +527,10 @@ def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
     assert (row["value"], row["n"]) == (pytest.approx(expected), 21)
     (few,) = equal.filter(group="p1", measure=CORRELATIONS[False]).rows(named=True)
     assert np.isnan(few["value"]) and "6 pairs, fewer than 10" in few["note"]
-    (told,) = (caution for caution in found.cautions if "measure length, too" in caution)
+    (told,) = (caution for caution in found.cautions if "also reflects length" in caution)
     r = f"{expected:+.2f}".replace("-", "−")
     assert f"p0 (30% of 30 pairs; over the 21 of equal length r = {r} [" in told
-    assert "p1 (80% of 30 pairs; those of equal length are too few for a correlation (6 pairs))" in told
+    assert "p1 (80% of 30 pairs; the pairs of equal length are too few for a correlation (6 pairs))" in told
     assert "p2" not in told
     table = next(each for each in MINIMAL_PAIRS.section.tables([found]) if each.name == "human-by-paradigm")
     counts = [row.cells[table.columns.index("A=U")] for row in table.rows]
@@ -534,7 +538,7 @@ def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
         f"{expected:+.2f}"
     )
     same = result(items("choices", *hands))
-    assert not any("measure length, too" in caution for caution in same.cautions)
+    assert not any("also reflects length" in caution for caution in same.cautions)
     table = next(each for each in MINIMAL_PAIRS.section.tables([same]) if each.name == "human-by-paradigm")
     assert "A=U" not in table.columns
 
@@ -564,5 +568,5 @@ def test_judgements_given_in_python() -> None:
         assert of(found.summary, HUMAN_ACCURACY, "all")["value"] == 1
     pilot = pc.MinimalPairs(data=PAIRS, human=rows[-3:], normalise="none", limit=2, resamples=100).run("bundled:modern")
     section = MINIMAL_PAIRS.section  # of the pairs drawn, nobody may have judged one
-    assert section.tables([pilot]) and section.figures([pilot]) and section.finding([pilot], None)
+    assert section.tables([pilot]) and section.figures([pilot]) and section.answers([pilot], None)
     assert isinstance(next(iter(pc.MinimalPairs(data=PAIRS).summarise(pc.Measured(found.items)))), Estimate)

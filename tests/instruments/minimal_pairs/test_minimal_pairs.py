@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
-from pair_results import result, scored
+from pair_results import kinds, numbers, result, scored, verdicts
 from scipy import stats
 
 import brute
@@ -89,7 +89,8 @@ def test_splits_gaps_and_counts_worked_by_hand() -> None:
     rows = [("p", 1.0, 0.0, 5, 5)] * 8 + [("p", 0.0, 1.0, 5, 5)] * 2  # A=U: 8 of 10
     rows += [("p", 1.0, 0.0, 6, 5)] * 1 + [("p", 0.0, 1.0, 7, 5)] * 4  # A>U: 1 of 5
     rows += [("p", 1.0, 0.0, 4, 5)] * 5  # A<U: 5 of 5
-    summary = result(scored(rows)).summary
+    one = result(scored(rows))
+    summary = one.summary
     where = {"scope": "overall", "group": "all", "normalise": "none"}
     for split, (share, n) in {"all": (14 / 20, 20), "A=U": (0.8, 10), "A>U": (0.2, 5), "A<U": (1.0, 5)}.items():
         found = value(summary, measure="accuracy", split=split, **where)
@@ -101,6 +102,10 @@ def test_splits_gaps_and_counts_worked_by_hand() -> None:
     assert gap["p"] == pytest.approx(exact - stats.hypergeom.pmf(1, 15, 9, 5) / 2)  # no other table is as probable
     other = value(summary, measure="gap to A=U", split="A<U", **where)
     assert gap["p_holm"] == pytest.approx(min(1, 2 * min(gap["p"], other["p"])))
+    longer, shorter = verdicts(SECTION, [one])["length"]
+    assert kinds([longer, shorter]) == [("cannot tell", "", "A>U"), ("cannot tell", "", "A<U")]
+    assert numbers(longer) == (pytest.approx(-0.6), gap["low"], gap["high"], 15)
+    assert numbers(shorter) == (pytest.approx(0.2), other["low"], other["high"], 15)
     by = {"measure": "accuracy by |A|−|U|", "scope": "overall", "normalise": "none"}
     assert value(summary, split="+2", **by)["n"] == 4
     assert value(summary, split="-1", **by)["value"] == 1.0
@@ -247,8 +252,8 @@ def test_audit_counts_pairs_that_the_tokenizer_does_not_know(zoo: Zoo, tmp_path:
     assert found["A=U"][0] >= 1  # 农夫吃饭 and 农夫饭 are one unknown token each
     code, _, err = penchant("audit", file, "-m", zoo("xlm-roberta"), "-m", zoo("gpt2"))
     told = " ".join(err.split())
-    assert code == 0 and told.count("unknown to the tokenizer") == 1
-    assert "pairs: 2 of 4 pairs hold something unknown to the tokenizer, which may turn" in told
+    assert code == 0 and told.count("unknown tokens in") == 1
+    assert "pairs: unknown tokens in 2 of 4 pairs: one may replace" in told
 
 
 def test_shared_token_method_and_its_limits(zoo: Zoo, table: Path) -> None:
@@ -339,7 +344,9 @@ class TestComparison:
         ours = [("p", 1.0, 0.0, n, 5) for n in [5] * 30 + [6] * 10]
         theirs = [("p", 0.0, 1.0, n, 5) for n in [5] * 30 + [6] * 10]
         each = [result(scored(rows), model) for rows, model in ((ours, "a"), (theirs, "b"))]
-        assert "n = 30 pairs of equal token length" in SECTION.finding(each, pc.compare(*each))[1]
+        (more,) = verdicts(SECTION, each, pc.compare(*each))["more"]
+        assert kinds([more]) == [("yes", "above", "A=U under both")]
+        assert (numbers(more)[0], numbers(more)[3]) == (1.0, 30)
 
     def test_methods_that_differ_are_noted(self) -> None:
         one = result(scored(self.ROWS_A), "a", method="lp")
@@ -381,7 +388,7 @@ class TestComparison:
 
 
 def test_a_paradigm_is_held_against_one_half() -> None:
-    """The sign test of its pairs, ties left out, in the words of the finding and in the table by paradigm."""
+    """The sign test of its pairs, ties left out, in the table by paradigm; the verdict is about all of them."""
     shares = {"p1": (20, 0, 0), "p2": (9, 8, 3), "p3": (1, 19, 0), "p4": (18, 2, 0), "p5": (19, 1, 0)}
     rows = [
         (name, good, bad, 5, 5)
@@ -408,70 +415,80 @@ def test_a_paradigm_is_held_against_one_half() -> None:
     error = means.std(ddof=1) / math.sqrt(5) / (mean * (1 - mean))
     p = 2 * stats.t.sf(abs(math.log(mean / (1 - mean))) / error, 4)
     assert overall["p"] == pytest.approx(p) and (overall["tests"], overall["test_family"]) == (1, "alone")
-    (said,) = [text for text in SECTION.finding([one], None) if text.startswith("Accuracy of m, by paradigms: ")]
-    assert [name for name in shares if f"{name} " in said] == ["p1", "p3", "p4", "p5"]
-    assert ". No clear difference from 50% in 1 of 5 paradigms: p2. Below 50% in p3: the unacceptable " in said
-    assert said.endswith(
-        "Below 50% in p3: the unacceptable sentence is preferred, or the two are in each other's columns."
-    )
+    (prefers,) = verdicts(SECTION, [one])["prefers"]
+    assert kinds([prefers]) == [("yes", "above", "")]
+    assert (numbers(prefers)[0], numbers(prefers)[3]) == (pytest.approx(mean), 100)
     table = next(each for each in SECTION.tables([one]) if each.name == "by-paradigm")
     shown = [row.cells[table.columns.index("p of 50% (Holm)")] for row in table.rows[:5]]
     assert shown == [P(p) for p in found["p_holm"]]
     undecided = result(scored([(name, 1.0, 0.0, 5, 5) for name in "pq"] * 2), "m", method="lp")
-    assert "Accuracy of m: no clear difference from 50% in any of 2 paradigms (p and q)." in SECTION.finding(
-        [undecided], None
-    )
+    (prefers,) = verdicts(SECTION, [undecided])["prefers"]
+    assert kinds([prefers]) == [("cannot tell", "", "")] and (numbers(prefers)[0], numbers(prefers)[3]) == (1.0, 4)
 
 
-def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
+def test_a_model_that_prefers_neither_or_the_unacceptable_sentence() -> None:
+    each = [
+        result(scored([("p", float(i % 10 < right), 0.5, 5, 5) for i in range(2000)]), f"m{right}")
+        for right in (5, 1, 9)
+    ]
+    told = verdicts(SECTION, each)["prefers"]
+    assert kinds(told) == [("no", "", ""), ("yes", "below", ""), ("yes", "above", "")]
+    assert [numbers(verdict)[0] for verdict in told] == [0.5, 0.1, 0.9]
+
+
+def test_every_data_set_has_a_verdict_of_its_own() -> None:
+    frames = [
+        pl.concat([scored([("p", float(i < right), 0.5, 5, 5) for i in range(60)], name) for name, right in counts])
+        for counts in ((("d", 50), ("e", 10)), (("d", 10), ("e", 10)))
+    ]
+    each = [result(frame, model) for frame, model in zip(frames, "ab", strict=True)]
+    told = verdicts(SECTION, each, pc.compare(*each))
+    assert [(verdict.models, verdict.place) for verdict in told["prefers"]] == [
+        ((model,), name) for model in "ab" for name in "de"
+    ]
+    assert [numbers(verdict)[0] for verdict in told["prefers"]] == [50 / 60, 1 / 6, 1 / 6, 1 / 6]
+    assert kinds(told["more"]) == [("yes", "above", "d"), ("cannot tell", "", "e")]
+    assert [numbers(verdict)[0] for verdict in told["more"]] == [pytest.approx(40 / 60), 0]
+
+
+def test_two_models_are_compared_over_these_paradigms() -> None:
     ours = [(f"p{i}", 1.0, 0.0, 5, 5) for i in range(6) for _ in range(20)]
     theirs = [(f"p{i}", *((0.0, 1.0) if i < 4 else (1.0, 0.0)), 5, 5) for i in range(6) for _ in range(20)]
     each = [result(scored(rows), model, method="lp") for rows, model in ((ours, "BERT"), (theirs, "b"))]
     comparison = pc.compare(*each)
-    (last,) = (told for told in SECTION.finding(each, comparison) if told.startswith("Difference of accuracy"))
-    assert last.startswith("Difference of accuracy, BERT − b, by paradigms: p0 +100.0 points [")
-    assert "p2 +100.0" in last and "p3 " not in last
-    assert last.endswith("1 more in the table by paradigm. No clear difference from 0 in 2 of 6 paradigms: p4 and p5.")
-    same = SECTION.finding([each[0], each[0]], pc.compare(each[0], result(scored(ours), "b", method="lp")))
-    assert "Difference of accuracy, BERT − b: no clear difference from 0 in any of 6 paradigms." in same
+    paradigms = comparison.filter(scope="group", split="all", normalise="none")
+    assert paradigms["value"].to_list() == [1.0] * 4 + [0.0] * 2
+    assert [p <= 0.05 for p in paradigms["p_holm"]] == [True] * 4 + [False] * 2
+    (more,) = verdicts(SECTION, each, comparison)["more"]
+    assert kinds([more]) == [("yes", "above", "")]
+    assert (numbers(more)[0], numbers(more)[3]) == (pytest.approx(80 / 120), 120)
+    same = result(scored(ours), "b", method="lp")
+    (more,) = verdicts(SECTION, [each[0], same], pc.compare(each[0], same))["more"]
+    assert more.kind == "cannot tell" and (numbers(more)[0], numbers(more)[3]) == (0.0, 120)
 
 
-def test_lines_of_differences_speak_of_the_same_pairs() -> None:
-    """If the overall difference is of pairs of equal length, so are those of the paradigms; their names are given.
-
-    Over all pairs of p the difference cancels: m is right in 20 pairs of equal length, b in 20 of unequal length.
-    """
+def test_verdicts_on_differences_are_about_pairs_of_equal_length() -> None:
+    """Over all pairs of p the difference cancels: m is right in 20 pairs of equal length, b in 20 of unequal length."""
     ours = [("p", 1.0, 0.0, 5, 5)] * 20 + [("p", 0.0, 1.0, 5, 6)] * 20 + [("q", 1.0, 0.0, 5, 5)] * 20
     theirs = [("p", 0.0, 1.0, 5, 5)] * 20 + [("p", 1.0, 0.0, 5, 6)] * 20 + [("q", 1.0, 0.0, 5, 5)] * 20
     each = [result(scored(rows), model, method="lp") for rows, model in ((ours, "m"), (theirs, "b"))]
     comparison = pc.compare(*each)
-    told = SECTION.finding(each, comparison)
-    (line,) = (text for text in told if text.startswith("For these paradigms, m prefers"))
-    assert "n = 40 pairs of equal token length" in line
-    (last,) = (text for text in told if text.startswith("Difference of accuracy"))
-    assert last.startswith(
-        "Difference of accuracy, m − b, 40 pairs of equal token length, by paradigms: p +100.0 points ["
-    )
-    assert "n = 20 pairs of equal token length. No clear difference from 0 in 1 of 2 paradigms: q" in last
+    (more,) = verdicts(SECTION, each, comparison)["more"]
+    assert kinds([more]) == [("yes", "above", "A=U under both")]
+    assert "at equal token lengths +50.0 points" in more.sentence
+    assert (numbers(more)[0], numbers(more)[3]) == (0.5, 40) and more.row and more.row["scope"] == "these groups"
     every = comparison.filter(scope="group", split="all", group="p", normalise="none")
-    assert every["value"].to_list() == [0.0]  # over all pairs nothing is told
-    (one,) = (text for text in told if text.startswith("Accuracy of m and b"))
-    assert one == (
-        f"Accuracy of m and b over all 60 pairs of any length, by paradigms: {one.partition('by paradigms: ')[2]}"
-    )
-    assert "No clear difference from 50% in 1 of 2 paradigms: p" in one
+    assert every["value"].to_list() == [0.0]
     unlike = [
         [("q", good, bad, 5, 6) if name == "q" else (name, good, bad, a, u) for name, good, bad, a, u in rows]
         for rows in (ours, theirs)
     ]
     lacking = [result(scored(rows), model, method="lp") for rows, model in zip(unlike, ("m", "b"), strict=True)]
-    (last,) = (
-        text for text in SECTION.finding(lacking, pc.compare(*lacking)) if text.startswith("Difference of accuracy")
-    )
-    assert last.endswith("No pair of q has equal token length.")
+    (more,) = verdicts(SECTION, lacking, pc.compare(*lacking))["more"]
+    assert more.place == "A=U under both" and (numbers(more)[0], numbers(more)[3]) == (1.0, 20)  # no pair of q
 
 
-def test_the_kinds_of_bias_that_are_told_apart_are_named() -> None:
+def test_the_preference_for_stereotypes_is_over_these_bias_types() -> None:
     rows = [("stereo", 1.0, 0.0, 5, 5)] * 30
     items = pl.concat(
         [
@@ -481,8 +498,29 @@ def test_the_kinds_of_bias_that_are_told_apart_are_named() -> None:
             ),
         ]
     )
-    said = SECTION.finding([result(items, "m", method="lp")], None)
-    assert any(text.startswith("Stereotype score of m, by kinds of bias: age 100.0% [") for text in said)
+    told = verdicts(SECTION, [result(items, "m", method="lp")])
+    (stereotypes,) = told["stereotypes"]
+    assert kinds([stereotypes]) == [("yes", "above", "")] and "prefers" not in told
+    assert (numbers(stereotypes)[0], numbers(stereotypes)[3]) == (75, 60)
+    assert stereotypes.row and stereotypes.row["scope"] == "these groups"
+
+
+@pytest.mark.parametrize("types", [("age", "race"), ("age", "age")])
+def test_two_models_differ_in_the_sentence_that_accuracy_counts(types: tuple[str, str]) -> None:
+    """If the less stereotypical sentence is the acceptable one, the difference is about that one."""
+    each = []
+    for model, right in (("a", 25), ("b", 5)):
+        rows = [("stereo", float(i < right), 0.5, 5, 5) for i in range(30)]
+        other = [("antistereo", *row[1:]) for row in rows]
+        frames = [scored(part, "crows-pairs", kind) for part, kind in zip((rows, other), types, strict=True)]
+        each.append(result(pl.concat(frames), model, acceptable="sent_less"))
+    told = verdicts(SECTION, each, pc.compare(*each))
+    assert kinds(told["stereotypes"]) == [("yes", "below", ""), ("yes", "above", "")]
+    assert [numbers(verdict)[0] for verdict in told["stereotypes"]] == pytest.approx([500 / 30, 2500 / 30])
+    (more,) = told["more"]
+    assert kinds([more]) == [("yes", "above", "")]
+    assert (numbers(more)[0], numbers(more)[3]) == (pytest.approx(40 / 60), 60)
+    assert more.sentence.startswith("a prefers the less stereotypical sentence more often than b: +66.7 points [")
 
 
 def test_the_fit_of_the_line_is_not_read_as_the_slope() -> None:

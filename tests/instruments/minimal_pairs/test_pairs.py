@@ -285,9 +285,9 @@ FIELDS = [
     [
         ("absent", "the field is missing"),
         (None, "the field is empty"),
-        (["a"], "expected a text, found ['a']"),
-        (True, "expected a text, found True"),
-        (1.5, "expected a text, found 1.5"),
+        (["a"], "expected a string, found ['a']"),
+        (True, "expected a string, found True"),
+        (1.5, "expected a string, found 1.5"),
         ("", "the field is blank"),
         (" \u00a0\n", "the field is blank"),
     ],
@@ -305,7 +305,7 @@ def test_a_field_that_cannot_be_used(write: Write, row: dict[str, Any], field: s
 @pytest.mark.parametrize("field", ["good", "bad"])
 def test_a_sentence_is_not_a_number(write: Write, field: str) -> None:
     error = refused(write({**PLAIN, field: 3}))
-    assert (error.message, error.field) == ("expected a text, found 3", field)
+    assert (error.message, error.field) == ("expected a string, found 3", field)
 
 
 def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_an_unknown_direction(write: Write) -> None:
 
 def test_columns_of_no_kind(write: Write) -> None:
     error = refused(write({"sentence_good": "a", "sentence_bad": "b"}, {"Bad": "c"}))
-    assert error.message == "the columns are 'sentence_good', 'sentence_bad', 'Bad'"
+    assert error.message == "unknown format: the columns are 'sentence_good', 'sentence_bad', 'Bad'"
     for words in (
         "blimp: sentence_good, sentence_bad, linguistics_term, UID, pairID",
         "crows-pairs: sent_more, sent_less, stereo_antistereo, bias_type",
@@ -380,7 +380,9 @@ def test_options_reach_every_file(write: Write) -> None:
 
 def test_many_bad_inputs(write: Write, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match=r"the directory contains no table of pairs — tables end in \.jsonl, \.csv"):
+    with pytest.raises(
+        DataError, match=r"the directory contains no table of pairs — the suffix of a table is one of \.jsonl, \.csv"
+    ):
         read_many([tmp_path / "empty"])
     with pytest.raises(DataError, match="no such file"):
         read_many([tmp_path / "none"])
@@ -390,7 +392,7 @@ def test_many_bad_inputs(write: Write, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"the same name as .*one/p\.jsonl"):
         read_many([path, write(PLAIN, name="two/p.csv")])
     write({"good": "a"}, name="one/q.jsonl")
-    with pytest.raises(DataError, match=r"q\.jsonl: the columns are 'good'"):
+    with pytest.raises(DataError, match=r"q\.jsonl: unknown format: the columns are 'good'"):
         read_many([path.parent])
 
 
@@ -480,5 +482,7 @@ def test_all_of_crows_pairs() -> None:
 
 @needs_shared
 def test_data_that_are_no_pairs() -> None:
-    assert refused(SHARED / "blimp_generator" / "vocabulary.csv").message.startswith("the columns are 'expression'")
+    assert refused(SHARED / "blimp_generator" / "vocabulary.csv").message.startswith(
+        "unknown format: the columns are 'expression'"
+    )
     assert refused(SHARED / "bangla" / "ceat1.jsonl").message.startswith("invalid JSON")

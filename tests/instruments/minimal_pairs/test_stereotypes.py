@@ -71,7 +71,7 @@ def test_a_study_of_own_stereotypes_speaks_of_them(zoo: Zoo, tmp_path: Path, pen
     code, printed, said = penchant("run", study, "-m", zoo("bert"), "-o", out)
     assert code == 0, said
     told = printed + said
-    assert "more stereotypical sentence is more probable" in told and "acceptable sentence is more probable" not in told
+    assert "prefers the more stereotypical sentence: 86.7% [" in told and "acceptable sentence" not in told
     assert penchant("export", out, "--to", "latex")[0] == 0
     methods = next(out.rglob("methods.tex")).read_text()
     assert "domains" in methods and "Nangia" not in methods and "nangia" not in methods
@@ -131,7 +131,7 @@ def test_a_reader_that_stops_reading_still_has_the_report(zoo: Zoo, tmp_path: Pa
 
 def test_columns_of_both_kinds_are_refused(tmp_path: Path) -> None:
     own = written(tmp_path / "own.csv", OWN)
-    with pytest.raises(pc.PenchantError, match="good is a column of pairs with a good sentence, less"):
+    with pytest.raises(pc.PenchantError, match="good is a column of tables of minimal pairs, less"):
         pc.MinimalPairs(data=str(own), columns={"good": "Stereotyp", "less": "Gegenteil"}).pair_sets()
 
 

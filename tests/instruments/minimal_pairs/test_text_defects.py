@@ -131,7 +131,7 @@ def test_marks_before_both_sentences_are_a_caution_and_hashtags_are_none(tmp_pat
     assert MARKS in caution and "good 1" in caution and "bad 1" in caution
     file = table(tmp_path / "mine.csv", ("#cats sleep.", "#cats sleeps."))
     assert read_pairs(file).cautions == () == read_pairs(file, marks="strip").cautions
-    with pytest.raises(MethodError, match="unknown marks 'drop'"):
+    with pytest.raises(MethodError, match="unknown value of marks: 'drop'"):
         read_pairs(file, marks="drop")  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pair_results
 import polars as pl
 import pytest
-from pair_results import scored
+from pair_results import kinds, numbers, scored, verdicts
 from scipy import stats
 
 import penchant as pc
@@ -61,16 +61,20 @@ def test_both_answers_stand_beside_each_other() -> None:
     test = stats.binomtest(5, 29)
     assert fixed["p"] == pytest.approx(test.pvalue - stats.binom(29, 0.5).pmf(5))  # mid-p
     assert fixed["scope"] == "these groups" and compared["scope"].to_list().count("overall") == 2
-    told = SECTION.finding(both, compared)
-    assert told[0].startswith(
-        "Pairs in which the acceptable sentence is more probable, for these paradigms: m1 79.2% ["
-    )
-    assert "m2 52.8%" in told[0] and told[0].endswith("No clear difference from 50% for m2.")
-    assert told[1].startswith("For paradigms like these 4: m1 79.2% [")
-    # These first, then others like them; the number is m1 − m2 in both.
-    start = "For these paradigms, m1 prefers the acceptable sentence more often than m2 (m1 − m2 +26.4"
-    assert told[2].startswith(start) and told[2].endswith("n = 72 pairs, 24 to 5 where they differ).")
-    assert told[3].startswith("For paradigms like these 4, m1 and m2 show no clear difference (m1 − m2 +26.4")
+    # The verdicts are about these paradigms, not others like them.
+    told = verdicts(SECTION, both, compared)
+    assert [verdict.models for verdict in told["prefers"]] == [("m1",), ("m2",)]
+    assert kinds(told["prefers"]) == [("yes", "above", ""), ("cannot tell", "", "")]
+    for verdict, one, right in zip(told["prefers"], both, (57, 38), strict=True):
+        row = rows(one.summary, "accuracy, these paradigms")
+        assert numbers(verdict) == (right / 72, row["low"], row["high"], 72)
+    (more,) = told["more"]
+    assert more.models == ("m1", "m2") and kinds([more]) == [("yes", "above", "")]
+    assert numbers(more) == (fixed["value"], fixed["low"], fixed["high"], 72)
+    swapped = MINIMAL_PAIRS.compare(*both[::-1]).with_columns(first=pl.lit("m2"), second=pl.lit("m1"))
+    (less,) = verdicts(SECTION, both[::-1], swapped)["more"]
+    assert less.models == ("m2", "m1") and kinds([less]) == [("yes", "below", "")]
+    assert less.sentence == more.sentence and "m1 prefers" in more.sentence
     (table,) = (table for table in SECTION.compared(compared) if table.name == "differences")
     assert [row.cells[table.columns.index("over")] for row in table.rows[:2]] == [
         "paradigms like these",
@@ -98,8 +102,9 @@ def test_people_too() -> None:
     assert against["value"] == 1.0 and "52 of 72 pairs that nobody judged" in against["note"]
     named = {table.name: table for table in SECTION.tables([first])}
     assert "accuracy, these only" in named["human"].columns and "majority, these only" in named["raters"].columns
-    said = SECTION.finding([first], None)
-    assert any(text.startswith("For these paradigms, a rater agrees") for text in said)
+    fixed = rows(first.summary, "accuracy minus human accuracy, these paradigms")
+    (minus,) = verdicts(SECTION, [first])["people"]
+    assert numbers(minus) == (0.0, fixed["low"], fixed["high"], 20) and minus.kind == "cannot tell"
 
 
 @pytest.mark.parametrize("paradigms", [1, 10])
@@ -111,7 +116,9 @@ def test_one_or_many_paradigms_have_one_answer(paradigms: int) -> None:
     compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
     for frame in (both[0].summary, compared):
         assert not frame["measure"].str.contains(", these ").any() and "these groups" not in frame["scope"]
-    assert not any("or these paradigms" in text for text in SECTION.finding(both, compared))
+    told = verdicts(SECTION, both, compared)
+    for claim in ("prefers", "more", "people"):
+        assert all(verdict.row is not None and verdict.row["scope"] == "overall" for verdict in told[claim])
     assert not any("these only" in head for table in SECTION.tables(both) for head in table.columns)
 
 
@@ -129,9 +136,26 @@ def test_bias_types_too() -> None:
 def test_on_fair_and_original_pairs() -> None:
     both = models(data="fair")
     compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
-    told = FAIR_PAIRS.section.finding(both, compared)
-    assert told[0].startswith("On the fair pairs, for these paradigms, m1 is more accurate than m2 (m1 − m2 +26.4")
-    assert told[1].startswith("On the fair pairs, for paradigms like these 4, m1 and m2 show no clear difference")
+    fixed = rows(compared, "accuracy difference, these paradigms")
+    (more,) = verdicts(FAIR_PAIRS.section, both, compared)["more"]
+    assert kinds([more]) == [("yes", "above", "fair")] and more.models == ("m1", "m2")
+    assert numbers(more) == (pytest.approx((24 - 5) / 72), fixed["low"], fixed["high"], 72)
+
+
+def test_fair_and_original_pairs_have_verdicts_on_pairs_of_all_lengths() -> None:
+    """Original pairs of unequal length are what the fair ones are compared with."""
+    each = []
+    for model, (original, fair) in {"m1": (60, 40), "m2": (30, 70)}.items():
+        parts = [
+            scored([("p", float(i < right), 0.5, 5 + (name == "original" and i % 2), 5) for i in range(80)], name)
+            for name, right in (("original", original), ("fair", fair))
+        ]
+        each.append(pair_results.result(pl.concat(parts), model, resamples=200, normalise="none"))
+    told = verdicts(FAIR_PAIRS.section, each, MINIMAL_PAIRS.compare(*each))["more"]
+    assert kinds(told) == [("yes", "above", "original"), ("yes", "below", "fair")]
+    assert [numbers(verdict)[0] for verdict in told] == pytest.approx([30 / 80, -30 / 80])
+    assert [numbers(verdict)[3] for verdict in told] == [80, 80]
+    assert told[1].sentence.startswith("m2 is more accurate than m1: on the fair pairs +37.5 points [")
 
 
 def test_a_model_beside_itself_has_no_interval_rather_than_all_of_the_scale() -> None:

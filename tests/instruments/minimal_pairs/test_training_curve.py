@@ -40,7 +40,7 @@ def test_when_a_paradigm_is_acquired(shares: tuple[float, ...], step: int | None
     assert all(note.params["step"] == 100 for note in notes if note.code != "minimal_pairs.no-change" and step is None)
     curves = MINIMAL_PAIRS.section.curves
     assert curves is not None
-    (text,) = curves.finding(found)
+    (text,) = curves.sentences(found)
     if step is None:
         assert math.isnan(row["value"])
         assert text.startswith("small acquires 0 of 1 paradigm. No step of acquisition: ") and " at step " not in text

@@ -25,6 +25,7 @@ from penchant.instruments.stereoset.instrument import STEREOSET
 from penchant.instruments.stereoset.probe import StereoSet
 from penchant.models.load import load
 from penchant.records import Signature, summary_table
+from penchant.report.verdicts import Verdict
 from penchant.stats.hypothesis_tests import holm
 from stereoset_clusters import INTER, INTRA, cluster, content, write
 
@@ -362,20 +363,56 @@ def test_tables_say_what_the_summary_holds() -> None:
     assert [figure.name for figure in figures] == ["scores-1", "scores-2", "lengths"]
     drawn = str(figures[0].spec())
     assert f"{value(results[1], 'SS'):.6f}"[:8] in drawn
-    told = " ".join(SECTION.finding(results, compare(*results)))
-    assert "SS, intrasentence (stereotype preferred to anti-stereotype): one" in told
 
 
-def test_the_finding_says_where_ss_says_little() -> None:
-    """A model that ranks unrelated sentences at random has an LMS of 50; and the score told is named among several."""
-    items = many().filter(part="intra")
-    noise = 3 * np.random.default_rng(5).normal(size=len(items))
-    random = result(items.with_columns(score_unrelated=pl.Series(noise)), "random", normalise="none,mean")
-    sound = result(items.with_columns(score_unrelated=pl.lit(-9.0)), "sound", normalise="none,mean")
-    ss, lms, *_ = SECTION.finding([random, sound], None)
-    assert lms.endswith(". SS says little about random, which does not clearly prefer sense to nonsense.")
-    assert ss.startswith("SS (stereotype preferred to anti-stereotype; score none): ")
-    assert "nonsense" not in " ".join(SECTION.finding([sound], None))
+def verdicts(claim: str, *results: pc.Result) -> list[Verdict]:
+    comparison = compare(*results) if len(results) > 1 else None
+    (answer,) = (each for each in SECTION.answers(results, comparison) if each.claim == claim)
+    return list(answer.verdicts)
+
+
+def even(stereotypes: float) -> pl.DataFrame:
+    """Clusters of which this share of every other term, and half of the rest, prefer the stereotype; sense always."""
+    rows = []
+    for term in range(40):
+        share = stereotypes if term % 2 else 0.5
+        for i in range(20):
+            s = 1.0 if i < share * 20 + (term % 4 - 1.5) * 0.9 else -1.0
+            u = -2.0 if i or term % 3 else 2.0
+            rows.append(("intra", ("type0", "type1")[term % 2], f"t{term:02d}", (s, 0.0, u), (3, 3, 3)))
+    return scored(rows)
+
+
+def test_a_model_prefers_stereotypes_in_one_of_two_types() -> None:
+    lean, fair = result(even(0.9), "lean"), result(even(0.5), "fair")
+    assert [(v.models, v.kind) for v in verdicts("stereotypes", lean, fair)] == [(("lean",), "yes"), (("fair",), "no")]
+    assert [(v.place, v.kind) for v in verdicts("types", lean)] == [("type0", "no"), ("type1", "yes")]
+    assert [v.kind for v in verdicts("sense", lean)] == ["yes"]
+    (more,) = verdicts("more", lean, fair)
+    assert more.kind == "yes" and more.row is not None and more.row["value"] == pytest.approx(20)
+    opposite = result(even(0.1), "opposite")
+    (ss,) = verdicts("stereotypes", opposite)
+    assert ss.kind == "yes" and ss.row is not None and ss.row["value"] < 50 and "opposites" in ss.sentence
+
+
+def test_the_test_of_lms_is_that_of_scipy() -> None:
+    found = result(many())
+    (sense,) = verdicts("sense", found)  # of both parts together
+    items = found.items.with_columns(
+        (pl.col(f"score_{side}") > pl.col("score_unrelated")).cast(pl.Float64).alias(side) for side in NAMES[:2]
+    )
+    terms = items.group_by("target").agg(100 * (pl.col("stereotype").mean() + pl.col("anti").mean()) / 2)
+    expected = stats.ttest_1samp(terms[:, 1].to_numpy(), 50)
+    assert sense.row is not None and sense.row["p"] == pytest.approx(expected.pvalue)
+    assert sense.kind == "yes" and sense.row["part"] == "both"
+
+
+def test_ss_of_a_model_that_does_not_prefer_sense_tells_nothing() -> None:
+    """A model that ranks unrelated sentences at random has an LMS of 50."""
+    noise = np.random.default_rng(5).choice([-2.0, 2.0], 800)
+    random = result(even(0.9).with_columns(score_unrelated=pl.Series(noise)), "random")
+    assert [(v.kind, v.barred) for v in verdicts("stereotypes", random)] == [("cannot tell", "nonsense")]
+    assert {(v.kind, v.barred) for v in verdicts("types", random)} == {("cannot tell", "nonsense")}
 
 
 def _best(row: dict[str, Any]) -> str:

@@ -110,7 +110,7 @@ def test_clusters_are_given_as_tables(made: Callable[[Any], Any], rows: list[dic
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"part": "both"}, "the data, row 1 ('part'): 'both' is not a part"),
+        ({"part": "both"}, "the data, row 1 ('part'): unknown part 'both'"),
         ({"context": " "}, "the data, data.intersentence.0.context"),
         ({"unrelated": None}, "the data, data.intrasentence.0.sentences.2"),
     ],

@@ -89,15 +89,15 @@ def refusal(folder: Path, described: str, **more: object) -> list[str]:
 
 
 def test_a_scale_that_its_labels_contradict_is_refused(tmp_path: Path) -> None:
-    told = "s.sav, field 'q1': 1 is labelled 'Agree strongly', and the scale takes 5 for agreeing — "
+    told = "s.sav, field 'q1': 1 is labelled 'Agree strongly', but the scale codes agreement as 5 — "
     assert refusal(tmp_path, "missing: [8]\n") == [told + "write scale: [5, 1]"]
     (other,) = refusal(tmp_path, "missing: [8]\n", other=True)
-    assert other == told + "write scale: {default: [1, 5], q1: [5, 1]}: by its labels, q2 takes 5 for agreeing"
+    assert other == told + "write scale: {default: [1, 5], q1: [5, 1]}: by its labels, q2 codes agreement as 5"
     mixed = survey(tmp_path, "missing: [8]\nscale: {default: [1, 5], q1: [5, 1]}\n", other=True)
     assert mixed.answers.select("q1", "q2").rows() == [(5, 1), (4, 2), (None, 3), (1, 4), (None, 5)]
     assert mixed.agreeing == "1 (Agree strongly) in q1, 5 (Agree strongly) in q2" and mixed.cautions == ()
     (turned,) = refusal(tmp_path, "missing: [8]\nscale: {default: [5, 1], q1: [1, 5]}\n", other=True)
-    assert "1 is labelled 'Agree strongly', and the scale takes 5 for agreeing" in turned
+    assert "1 is labelled 'Agree strongly', but the scale codes agreement as 5" in turned
     assert turned.endswith("write scale: {default: [5, 1], q2: [1, 5]}")
     words = "codes: {Agree strongly: 5, Agree: 4, Neither: 3, Disagree: 2, Disagree strongly: 1}\n"
     by_label = survey(tmp_path, "missing: [8]\n" + words, other=True)
@@ -106,7 +106,7 @@ def test_a_scale_that_its_labels_contradict_is_refused(tmp_path: Path) -> None:
         read_survey(tmp_path / "s.sav", ["q1"])
     (tmp_path / "w.csv").write_text("q1\nStimme zu\nLehne ab\n", "utf-8")
     (tmp_path / "w.yaml").write_text("file: w.csv\ncodes: {Stimme zu: 1, Lehne ab: 5}\n", "utf-8")
-    with pytest.raises(DataError, match=r"1 is labelled 'Stimme zu', and the scale takes 5 for agreeing"):
+    with pytest.raises(DataError, match=r"1 is labelled 'Stimme zu', but the scale codes agreement as 5"):
         read_survey(tmp_path / "w.yaml", ["q1"])
 
 
@@ -114,7 +114,7 @@ def test_scales_of_columns_that_are_none(tmp_path: Path) -> None:
     assert "there is no column 'q9'" in refusal(tmp_path, "scale: {q9: [5, 1]}\n")[0]
     (line,) = refusal(tmp_path, "scale: {q1: [5, 5]}\n")
     assert line.endswith(
-        "field 'scale': the ends of a scale are two different numbers, got 5 and 5 — see penchant schema values"
+        "field 'scale': the ends of a scale must be two different numbers, got 5 and 5 — see penchant schema values"
     )
     assert "field 'scale.q1.1'" in refusal(tmp_path, "scale: {q1: [5, high]}\n")[0]
 
@@ -123,7 +123,7 @@ def test_a_turned_scale_in_other_words_is_refused(tmp_path: Path) -> None:
     for first, last in (("Stark dafür", "Stark dagegen"), ("Určitě ano", "Určitě ne"), ("Strongly favor", "")):
         labels = {1: first, 3: "teils"} | ({5: last} if last else {})
         (line,) = refusal(tmp_path, "missing: [8]\n", labels=labels)
-        assert line.endswith(f"1 is labelled '{first}', and the scale takes 5 for agreeing — write scale: [5, 1]")
+        assert line.endswith(f"1 is labelled '{first}', but the scale codes agreement as 5 — write scale: [5, 1]")
         assert survey(tmp_path, "missing: [8]\nscale: [5, 1]\n", labels=labels).cautions == ()
 
 

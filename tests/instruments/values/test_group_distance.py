@@ -20,6 +20,7 @@ from penchant.instruments.values.tables import FEWEST_OF_DISTANCES as FEWEST
 from penchant.records import BaseResult
 from penchant.report.latex import latex_table
 from penchant.report.tables import Number
+from penchant.report.verdicts import NO, YES, Verdict
 from penchant.stats.bootstrap import expanded_p
 from penchant.stats.hypothesis_tests import holm
 
@@ -85,22 +86,23 @@ def test_clear_differences_of_five_statements_are_told_among_24(tmp_path: Path) 
     assert max(overall["p_holm"].to_list()) < 0.05
 
 
-def test_what_is_nearest_over_all_statements_is_told_first_in_words(tmp_path: Path) -> None:
+def verdicts(found: BaseResult) -> dict[str, Verdict]:
+    (answer,) = (answer for answer in SECTION.answers([found], None) if answer.claim == "nearer")
+    return {verdict.place: verdict for verdict in answer.verdicts}
+
+
+def test_the_nearer_group_over_all_statements_has_the_verdict(tmp_path: Path) -> None:
+    """Twelve verdicts, as of the tests: a clear difference is turned so that it is above 0."""
     found = result(near_to_1(), survey(tmp_path, {**REGIONS, "Isle": 1.55}))
-    texts = SECTION.finding([found], None)
-    at = next(i for i, text in enumerate(texts) if text.startswith("Distance of m from groups of people"))
-    assert at < next(i for i, text in enumerate(texts) if text.startswith("Mean rating"))
-    assert "(n = 20 statements; p adjusted over 12 tests). " in texts[at]
-    rows = {(r["group"], r["item"]): r for r in found.summary.filter(measure=NEARER, dimension="all").to_dicts()}
-    row = rows["f", "North − Inland"]
-    told = f"As f: nearer to North than to Inland, by {-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}], p = "
-    assert told in texts[at] and "6 more pairs in the table" in texts[at]
-    low = result(-near_to_1(), survey(tmp_path, REGIONS))
-    (text,) = (t for t in SECTION.finding([low], None) if t.startswith("Distance of m"))
-    assert "As f: nearer to Inland than to North, by " in text and "more pairs" not in text
-    alike = result(near_to_1(), survey(tmp_path, {"North": 1.5, "Isle": 1.5}))
-    (text,) = (t for t in SECTION.finding([alike], None) if t.startswith("Distance of m"))
-    assert "As m: no clear difference between North and Isle (North − Isle: " in text
+    told, rows = verdicts(found), found.summary.filter(measure=NEARER, dimension="all")
+    (row,) = rows.filter(group="f", item="North − Inland").to_dicts()
+    clear = told["North than to Inland (as f)"]
+    assert clear.row is not None and (clear.kind, clear.row["tests"], len(told)) == (YES, 12, 12)
+    assert [clear.row[key] for key in ("value", "low", "high")] == [-row[key] for key in ("value", "high", "low")]
+    low = verdicts(result(-near_to_1(), survey(tmp_path, REGIONS)))
+    assert low["Inland than to North (as f)"].kind == YES and len(low) == 6
+    alike = verdicts(result(near_to_1(), survey(tmp_path, {"North": 1.5, "Isle": 1.5})))
+    assert {verdict.kind for verdict in alike.values()} == {NO}
 
 
 def test_the_table_gives_no_size_that_few_statements_cannot_tell(tmp_path: Path) -> None:

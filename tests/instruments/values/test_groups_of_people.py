@@ -20,13 +20,13 @@ from builders import write as write_file
 from made_values import Array, made_result, ratings, sides
 from penchant.errors import DataError
 from penchant.instruments.values.estimates import WORDINGS
-from penchant.instruments.values.finding_text import template
 from penchant.instruments.values.group_distance import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
 from penchant.instruments.values.probe import STANCES
 from penchant.instruments.values.representativeness import People
 from penchant.instruments.values.survey import Survey, read_survey
-from penchant.report.tables import Number, P
+from penchant.instruments.values.text_facts import template
+from penchant.report.tables import Number
 
 K, NEUTRAL = 7, 40
 IDS = [f"s{i}" for i in range(K)]
@@ -135,7 +135,6 @@ def test_one_wording_is_held_against_none() -> None:
     one = result(worded(("said",)))
     assert not (one.summary["measure"] == WORDINGS).any()
     assert "wordings" not in {table.name for table in SECTION.tables([one])}
-    assert not any("wording" in text for text in SECTION.finding([one], None))
     assert not any("Wordings are held" in text for text in SECTION.methods([one]))
     several = result(worded())
     (table,) = (table for table in SECTION.tables([several]) if table.name == "wordings")
@@ -144,7 +143,6 @@ def test_one_wording_is_held_against_none() -> None:
     assert {k: v.value for k, v in shown.items() if isinstance(v, Number)} == dict(
         zip(held["variant"], held["value"], strict=True)
     )
-    assert any("one wording minus another" in text for text in SECTION.finding([several], None))
 
 
 def test_equal_wordings_differ_by_nothing() -> None:
@@ -224,12 +222,6 @@ def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
     high = cell("p", "main", np.where(TURNED, 1.5, 1.5) + leaning(4) / 8, 4)
     (row,) = result(high, asked(gap=2.0), resamples=500).summary.filter(measure=NEARER).to_dicts()
     assert row["high"] < 0 and row["p"] < 0.05  # women agree more, and so does the model
-    texts = SECTION.finding([result(high, asked(gap=2.0), resamples=500)], None)
-    told = "Distance of m from groups of people (n = 7 statements). Nearer to women"
-    (text,) = (t for t in texts if t.startswith(told))
-    by = f"{-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}]"
-    assert text == f"{told} than to men, by {by}, p = {P(row['p'])}."
-    assert not any("distance from one group of people" in t for t in texts)  # one value: it is the same number
 
 
 def test_groups_of_the_templates_stand_for_groups_of_people() -> None:

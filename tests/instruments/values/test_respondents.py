@@ -73,7 +73,7 @@ def test_codes_beyond_the_scale_in_many_columns_are_one_line(tmp_path: Path) -> 
         cautions(tmp_path, frame)
     assert error.value.alone().endswith(
         "a.csv, line 2: expected an answer between 1 and 5, got 88 and 99 in 12 columns (q0, q1, q2, q3, q4, q5, q6, "
-        "q7 and 4 more columns; 24 answers) — if that is no answer, write missing: [88, 99]; or set scale"
+        "q7 and 4 more columns; 24 answers) — if it means no answer, write missing: [88, 99]; or set scale"
     )
     assert not hasattr(error.value, "__notes__")
     assert cautions(tmp_path, frame, "missing: [88, 99]\n") == []
@@ -124,7 +124,7 @@ def test_a_survey_by_penchant_rate_says_itself_which_end_is_agreeing(penchant: P
     assert (survey.cautions, survey.agreeing) == ((), "5 (strongly agree)")
     assert survey.answers["q4"].to_list() == [5, 4]
     (tmp_path / "t.yaml").write_text("file: said.sqlite\nscale: [5, 1]\n", "utf-8")
-    with pytest.raises(DataError, match="5 is labelled 'strongly agree', and the scale takes 1 for agreeing"):
+    with pytest.raises(DataError, match="5 is labelled 'strongly agree', but the scale codes agreement as 1"):
         read_survey(tmp_path / "t.yaml", ["q1"])
 
 
@@ -151,7 +151,7 @@ def test_agreement_on_statements(penchant: Program, tmp_path: Path) -> None:
     )
     (line,) = (line for line in out.splitlines() if "alpha" in line or "α" in line)
     assert f"{wanted:.4g}" in line
-    assert "6 items whose answers lie 1 or more apart" in out and "ann 5.0, ben 4.0" in out
+    assert "6 items whose answers differ by 1 or more" in out and "ann 5.0, ben 4.0" in out
     code, out, err = penchant("ratings", "agreement", "said.sqlite", "set/statements.csv")
     assert (code, out) == (2, "") and "give the files one at a time" in err
 

@@ -70,7 +70,7 @@ def test_a_survey_is_the_same_in_every_form(folder: Path) -> None:
         (
             "s.dta",
             "scale: [5, 1]\n",
-            ["7 (Refusal) and 8 (DK) in 2 columns (q1, q2; 104 answers) — if that is no answer"],
+            ["7 (Refusal) and 8 (DK) in 2 columns (q1, q2; 104 answers) — if it means no answer"],
         ),
         ("s.csv", "missing: [7, 8]\nfilter: {country: Germany}\n", ["no respondent is left — country has the values "]),
         ("s.csv", "filter: {cntry: 276}\n", ["there is no column 'cntry' — did you mean country?"]),
@@ -99,5 +99,5 @@ def test_a_table_alone_is_a_survey(folder: Path) -> None:
     pyreadstat.write_sav(frame, folder / "a.sav", missing_ranges=ranges)
     alone = read_survey(folder / "a.sav", ["q1", "q2", "q3"])
     assert (alone.name, alone.absent, alone.files, alone.agreeing) == ("a", ("q3",), (folder / "a.sav",), "5")
-    with pytest.raises(DataError, match="which column answers which statement, as in x1: Q17"):
+    with pytest.raises(DataError, match=r"map statements to columns in a survey\.yaml, as in columns: \{x1: Q17\}"):
         read_survey(folder / "s.sav", ["x1"])

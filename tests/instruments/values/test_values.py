@@ -99,7 +99,7 @@ def test_spans_that_are_refused(zoo: Zoo) -> None:
 
     with pytest.raises(DataError, match=r"^s\.csv, line 2: 'each' does not match whole tokens: .* part of 'teacher'"):
         spans("bert", "The teacher saw.", (5, 9))
-    with pytest.raises(DataError, match=r"^s\.csv, line 2: no token of 'The dog' lies in characters 3–4"):
+    with pytest.raises(DataError, match=r"^s\.csv, line 2: no token of 'The dog' overlaps characters 3–4"):
         spans("bert", "The dog", (3, 4))
     with pytest.raises(MethodError, match="is causal and cannot fill a gap"):
         spans("gpt2", "The nurse", (0, 3))
@@ -679,7 +679,7 @@ def test_the_p_of_the_spread_stands_beside_the_spread() -> None:
     assert surveyed.columns == (*plain.columns, "survey mean", "representativeness")
     ends = [[type(row.cells[at]) for at in (5, 6, 7)] for row in surveyed.rows]
     assert ends == [[Number, P, Number]] * len(surveyed.rows)
-    (heads,) = (line for line in headline(surveyed, 80).splitlines() if line.startswith("value "))
+    (heads,) = (line for line in headline(surveyed, 80, 40) if line.startswith("value "))
     assert "survey mean" in heads and "representativeness" in heads and "spread" not in heads
 
 

@@ -122,7 +122,7 @@ BRACKETS, SLOT = "write the stance once in [brackets]", "write the clause once a
         ({"agree": "She [agrees] that {statement}, {statement}."}, f".agree: {SLOT}"),
         ({"disagree": "He [disagrees] that {statement}."}, ": the agreeing and the disagreeing sentence differ"),
         ({"disagree": "She that [disagrees] {statement}."}, ": the agreeing and the disagreeing sentence differ"),
-        ({"group": None}, ".group: expected a text"),
+        ({"group": None}, ".group: expected a string"),
         ({"group": "all"}, ".group: the name 'all' is reserved"),
         ({"variant": " all"}, ".variant: the name 'all' is reserved"),
         ({"speaker": "x"}, ".speaker: unknown key"),
@@ -155,9 +155,9 @@ def test_columns_with_other_names_are_told_how_to_be_named(write: Write) -> None
 
 def test_every_variant_has_every_group_once(write: Write) -> None:
     file = write_set(write, [ONE, ONE])
-    refused(lambda: read_values(file), f"{file}, templates: two templates of variant 'main' and group 'f'")
+    refused(lambda: read_values(file), f"{file}, templates: variant 'main' has two templates for group 'f'")
     file = write_set(write, [ONE, {**ONE, "group": "m"}, {**ONE, "group": "m", "variant": "short"}])
-    refused(lambda: read_values(file), f"{file}, templates: variant 'short' has no template of group 'f'")
+    refused(lambda: read_values(file), f"{file}, templates: variant 'short' has no template for group 'f'")
 
 
 HEAD = "id,text,value,reversed,negation\n"
@@ -177,7 +177,7 @@ HEAD = "id,text,value,reversed,negation\n"
         ("statements", HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': the name 'all' is reserved"),
         ("statements", "id,text\na,x\n", ", line 2, field 'value': is missing — the columns are id, text"),
         ("statements", HEAD, ": contains no rows"),
-        ("statements", '{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': expected a text"),
+        ("statements", '{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': expected a string"),
         ("calibration", "id,text\nn,x\nn,y\n", ", line 3, field 'id': 'n' occurs twice, first on line 2"),
         ("calibration", "id,text\nn,x\nm,x\n", ", line 3, field 'text': 'x' occurs twice, first on line 2"),
         ("calibration", "id,text\nall,x\n", ", line 2, field 'id': the name 'all' is reserved"),
@@ -197,7 +197,7 @@ def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
         ("language: cs\n", ", templates: is missing"),
         (json.dumps({"templates": [ONE], "statments": "s.csv"}), ", statments: unknown key"),
         (json.dumps({"templates": [ONE], "name": True}), ", name: is true, not a text"),
-        ("a: b: c\n", ", line 1: is not YAML"),
+        ("a: b: c\n", ", line 1: is not valid YAML"),
         ("- a\n", ": is not a YAML mapping with keys such as"),
         (
             "name: !!timestamp 2024-13-45\n",
@@ -334,18 +334,18 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\nnan\n", {}, "a.csv, line 2, field 'b1': expected an answer between 1 and 5, got 'nan'"),
         ("b1\n1\n", {"columns": {"b2": "q2"}}, "a.csv: there is no column 'q2' — the columns are b1; a statement that"),
         ("q\n1\n", {"columns": {"b1": "q", "b2": "q"}}, "s.yaml, columns: the column 'q' belongs to two statements"),
-        ("B1,x\n1,1\n", {}, "a.csv: no column is named like a statement — a column whose name differs from a"),
+        ("B1,x\n1,1\n", {}, "a.csv: no column is named after a statement — a column whose name differs from a"),
         ("b1\n1\n", {"filter": {"sex": 1}}, "a.csv: there is no column 'sex'"),
         ("b1\n1\n", {"groups": {"column": "sex", "levels": {"f": 1}}}, "a.csv: there is no column 'sex'"),
         ("q\n1\n", {"columns": {"b9": "q"}}, "s.yaml, columns: there is no statement 'b9'"),
-        ("q1,q2\n1,1\n", {}, "a.csv: no column is named like a statement"),
+        ("q1,q2\n1,1\n", {}, "a.csv: no column is named after a statement"),
         ("b1,x\n1,1\n", {"filter": {"x": 2}}, "a.csv: no respondent is left"),
         ("b1,x\n1,1\n", {"groups": {"column": "x", "levels": {"f": 3}}}, "a.csv: no respondent is left"),
         ("b1\n1\n", {"groups": {"column": "b1", "levels": {}}}, "s.yaml, groups.levels: dictionary should have"),
         ("b1\n1\n", {"colums": {}}, "s.yaml, colums: unknown key"),
         ("b1\n1\n", {"scale": [1, 2, 3]}, "s.yaml, scale: tuple should have at most 2"),
         ("b1\n", {}, "a.csv: contains no rows"),
-        ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: the ends of a scale are two different numbers, got 3 and 3"),
+        ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: the ends of a scale must be two different numbers, got 3 and 3"),
         ("b1\n3\n", {"scale": [1, math.inf]}, "s.yaml, scale"),
         ("b1,x\n3,1\n", {"groups": {"column": "x", "levels": {"f": 1, "m": 1}}}, "s.yaml, groups.levels: 1 is the"),
     ],
@@ -517,5 +517,5 @@ def test_what_is_wrong_is_one_line(
 
 def test_a_statement_may_not_take_a_column_of_made_up_answers() -> None:
     for name in ("group", "synthetic"):
-        with pytest.raises(MethodError, match=f"a statement cannot be called '{name}'"):
+        with pytest.raises(MethodError, match=f"the id '{name}' is reserved"):
             synthetic_survey({"f": {"v": 3.0}}, {"f": {"v": 1.0}}, {"f": 3}, statements={name: ("v", False)})

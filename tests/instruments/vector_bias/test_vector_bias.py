@@ -38,11 +38,12 @@ from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.ranks import EVERY, amount, mean_ranks, rankings
 from penchant.records import BaseResult
 from penchant.report.tables import Number
+from penchant.report.verdicts import CANNOT_TELL, NO, NOT_MEASURED, YES, Verdict
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.inputs import Array
 from penchant.study.result_directories import read_outcome
 from penchant.vectors.static import StaticVectors, read_vectors
-from penchant.wording.phrases import Method, Note, notes_of, read_method
+from penchant.wording.phrases import Method, Note, notes_json, notes_of, read_method
 
 Program = Callable[..., Answer]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -452,22 +453,50 @@ def test_the_report_shows_what_was_computed(three: list[BaseResult]) -> None:
     assert len(alone.chart.concat) == 5  # a panel for each measure
 
 
-@pytest.mark.parametrize(("value", "rnd", "ripa"), [(0.2, "Y", "X"), (-0.2, "X", "Y")])
-def test_the_finding_says_what_is_nearer_to_what(three: list[BaseResult], value: float, rnd: str, ripa: str) -> None:
+def verdicts(results: list[BaseResult], claim: str, comparison: pl.DataFrame | None = None) -> dict[str, Verdict]:
+    found = VECTOR_BIAS.section.answers(results, comparison)
+    return {each.place: each for answer in found for each in answer.verdicts if each.claim == claim}
+
+
+@pytest.mark.parametrize("measure", ["rnd", "ripa"])
+def test_attributes_are_nearer_to_the_targets_on_their_side(tmp_path: Path, measure: Any) -> None:
     """RND is a difference of distances, RIPA one of products: of the same sign they speak for opposite sides."""
-    at = (pl.col("category") == "one") & (pl.col("attributes") == "B")
-    numbers = {"value": value, "low": value - 0.1, "high": value + 0.1, "p_holm": 0.001, "p": 0.001}
-    summary = three[0].summary.with_columns(pl.lit(1.0).alias("p_holm"), pl.lit("tea and ink").alias("label"))
-    summary = summary.with_columns(
-        pl.when(at).then(pl.lit(v)).otherwise(pl.col(k)).alias(k) for k, v in numbers.items()
-    )
-    (said,) = VECTOR_BIAS.section.finding([replace(three[0], summary=summary)], None)
-    parts = said.partition(": ")[2].split(". ")
-    for name, side in (("RND", rnd), ("RIPA", ripa)):
-        (part,) = (part for part in parts if part.startswith(name))
-        assert "most in one (tea and ink) with B: " in part and part.rstrip(".").endswith(f", nearer to {side}")
-    (ect,) = (part for part in parts if part.startswith("ECT"))
-    assert ect.endswith("where 1 is no bias") and "nearer" not in ect
+    found = VectorBias(data=LISTS, measures=[measure], **QUICK).run(vectors(tmp_path, 1, apart=3.0))
+    each = verdicts([found], "nearer")
+    assert {place: verdict.kind for place, verdict in each.items()} == {"A of the data": YES, "B of the data": YES}
+    assert "nearer to the first targets" in each["A of the data"].sentence
+    assert "nearer to the second targets" in each["B of the data"].sentence
+    assert set(verdicts([found], "rated")) == set(verdicts([found], "order")) == set()
+
+
+def test_a_classifier_tells_a_model_that_leans_from_one_that_does_not(tmp_path: Path) -> None:
+    """X and A stand far from Y and B in the first model only."""
+    models = [vectors(tmp_path, 1, apart=6), vectors(tmp_path, 3, apart=0)]
+    both: list[BaseResult] = [VectorBias(data=LISTS, **QUICK).run(model) for model in models]
+    assert [each["the data"].kind for each in (verdicts([one], "rated") for one in both)] == [YES, CANNOT_TELL]
+    (more,) = verdicts(both, "more", VECTOR_BIAS.compare(*both)).values()
+    assert (more.kind, more.margin, more.row is not None and more.row["value"] > 0) == (YES, 0.02, True)
+
+
+def test_numbers_given_decide_as_they_should(result: BaseResult) -> None:
+    def given(measure: str, value: float, low: float, high: float, p: float, *notes: Note) -> list[BaseResult]:
+        own = pl.col("measure") == measure
+        numbers: dict[str, Any] = {"value": value, "low": low, "high": high, "p": p, "p_holm": p}
+        numbers |= {"notes": notes_json(notes)} if notes else {}
+        changed = [pl.when(own).then(pl.lit(v)).otherwise(pl.col(k)).alias(k) for k, v in numbers.items()]
+        return [replace(result, summary=result.summary.with_columns(changed))]
+
+    def kinds(results: list[BaseResult], claim: str) -> set[tuple[str, str]]:
+        return {(each.kind, each.barred) for each in verdicts(results, claim).values()}
+
+    assert kinds(given("ECT", 0.3, 0.1, 0.6, 0.01), "order") == {(YES, "")}
+    assert kinds(given("ECT", 0.97, 0.92, 1.0, 0.4), "order") == {(NO, "")}
+    assert kinds(given("ECT", 0.3, 0.1, 1.0, 0.01), "order") == {(CANNOT_TELL, "")}
+    assert kinds(given("RND", 0.01, -0.02, 0.04, 0.4), "nearer") == {(NO, "")}
+    assert kinds(given("RND", math.nan, math.nan, math.nan, math.nan), "nearer") == {(NOT_MEASURED, "missing")}
+    held_out = [Note("vector_bias.held-out", right=right, of=4) for right in (2, 3)]
+    assert kinds(given("RNSB", 0.3, 0.1, 0.6, 0.01, held_out[0]), "rated") == {(CANNOT_TELL, "guesses")}
+    assert kinds(given("RNSB", 0.3, 0.1, 0.6, 0.01, held_out[1]), "rated") == {(YES, "")}
 
 
 def test_the_example_runs_on_published_vectors(penchant: Program, tmp_path: Path) -> None:

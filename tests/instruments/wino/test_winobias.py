@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -37,6 +38,7 @@ from penchant.instruments.wino.bias_estimates import (
 from penchant.instruments.wino.instrument import WINOBIAS
 from penchant.instruments.wino.pronouns import difference
 from penchant.records import Signature
+from penchant.report.verdicts import Verdict
 from penchant.stats.hypothesis_tests import holm
 from penchant.stats.intervals import clustered_mean
 
@@ -121,7 +123,11 @@ def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     write(tmp_path, PRO, ANTI)
     pro.write_text("7 [The cook] ate.\n2 [The cook] said [he] ate.\n", "utf-8")
     assert "line 1: is numbered 7, but line 1 of anti_stereotyped_type1.txt.dev is numbered 1" in refused()
-    for line, told in (("[The cook said [he] ate.", "pairs"), ("The cook] ate", "pairs"), ("The [cook", "not closed")):
+    for line, told in (
+        ("[The cook said [he] ate.", "do not match"),
+        ("The cook] ate", "do not match"),
+        ("The [cook", "not closed"),
+    ):
         pro.write_text(f"1 {line}\n2 {PRO[1]}\n", "utf-8")
         assert told in refused() and "line 1" in refused()
     pro.write_text(f"1 {PRO[0]}\n\n2 {PRO[1]}\n", "utf-8")
@@ -145,7 +151,7 @@ def test_lists_of_occupations_are_held_against_the_pronouns(tmp_path: Path) -> N
     assert "occupations not in the lists: cook (1 pairs)" in found.cautions[0]
     assert "in 1 pair the pro-stereotypical pronoun contradicts the lists of occupations" in found.cautions[1]
     (tmp_path / "female_occupations.txt").write_text("Guard\n", "utf-8")
-    with pytest.raises(DataError, match="'guard' is in the other list"):
+    with pytest.raises(DataError, match="'guard' is also in the other list"):
         read_winobias([tmp_path], occupation_lists([tmp_path]))
     named = pc.WinoBias(data=str(tmp_path), female_occupations=str(tmp_path / "male_occupations.txt"))
     with pytest.raises(DataError, match="in the other list"):
@@ -401,7 +407,8 @@ def test_two_models_are_compared_pair_by_pair() -> None:
 def test_the_report_calls_it_preference_and_never_accuracy() -> None:
     results = [result(many(8, lean=2), "one"), result(many(8, lean=2), "two")]
     comparison = bias_estimates.compare(*results)
-    texts = [*SECTION.methods(results), *SECTION.limits(results), *SECTION.finding(results, comparison)]
+    texts = [*SECTION.methods(results), *SECTION.limits(results)]
+    texts += [sentence for answer in SECTION.answers(results, comparison) for sentence in answer.sentences]
     texts += [table.note for table in SECTION.tables(results)]
     for text in texts:
         for sentence in re.split(r"(?<=\.) ", text):
@@ -417,14 +424,69 @@ def test_the_report_calls_it_preference_and_never_accuracy() -> None:
         assert len(set(heads)) == len(heads)  # no two columns of p that only their places tell apart
 
 
-def test_the_finding_says_where_a_share_of_one_half_must_be() -> None:
-    """A model that prefers one gender nearly everywhere has one half whatever its stereotypes; another has not."""
-    leaning, even = result(many(8, lean=9), "leaning"), result(many(8), "even")
-    first = SECTION.finding([leaning, even], None)[0]
-    assert "leaning prefers one gender nearly everywhere" in first and "even prefers" not in first
-    assert "nearly everywhere" not in SECTION.finding([even], None)[0]
-    found = SECTION.finding([leaning, even], bias_estimates.compare(leaning, even))
-    assert "difference of the share preferring" in " ".join(found)
+def stereotyped(by: float, lean: float = 0, *, seed: int = 8) -> pl.DataFrame:
+    """Pairs whose pro-stereotypical sentence gains `by`, and whose male one gains `lean`."""
+    return many(seed, lean).with_columns(pl.col("score_pro") + by)
+
+
+def balanced(shift: float = 0) -> pl.DataFrame:
+    """Pairs in half of which the male pronoun wins, in every occupation, by as much as it loses in the others."""
+    rows = []
+    for number, i in itertools.product(range(24), range(80)):
+        gap = (1 if i % 2 else -1) + 0.02 * (number % 5 - 2) + shift
+        rows.append(("12"[i % 4 // 2], f"o{number}", "male" if number < 12 else "female", gap, 0.0))
+    return planted(rows)
+
+
+def verdicts(results: list[pc.Result], comparison: pl.DataFrame | None = None) -> dict[str, list[Verdict]]:
+    answers = SECTION.answers(results, comparison)
+    return {answer.claim: list(answer.verdicts) for answer in answers}
+
+
+@pytest.mark.parametrize(
+    ("items", "stereotype", "adjusted", "gender"),
+    [
+        (stereotyped(2), "yes", "yes", "cannot tell"),
+        (stereotyped(-2), "yes", "yes", "cannot tell"),
+        (stereotyped(2, 9), "cannot tell", "yes", "yes"),  # only the adjusted preference shows the stereotype
+        (stereotyped(0, -9), "cannot tell", "cannot tell", "yes"),
+        (balanced(), "no", "no", "no"),
+    ],
+)
+def test_stereotypes_and_a_preference_for_one_gender_are_told_apart(
+    items: pl.DataFrame, stereotype: str, adjusted: str, gender: str
+) -> None:
+    found = {claim: verdict for claim, (verdict,) in verdicts([result(items)]).items()}
+    kinds = {"stereotype": stereotype, "adjusted": adjusted, "gender": gender}
+    assert {claim: verdict.kind for claim, verdict in found.items()} == kinds
+    for claim, measure in (("stereotype", PREFERS_PRO), ("adjusted", ADJUSTED), ("gender", PREFERS_MALE)):
+        row = found[claim].row
+        assert row is not None and row["value"] == value(result(items).summary, measure)["value"]
+    male = value(result(items).summary, PREFERS_MALE)["value"]
+    assert found["stereotype"].barred == ("one_gender" if max(male, 1 - male) >= 0.9 else "")
+
+
+def test_the_smallest_log_odds_of_interest_are_those_of_the_score() -> None:
+    for how, margin in (("none", 0.2), ("mean", 0.02), ("mean,none", 0.02)):
+        (adjusted,) = verdicts([result(balanced(), normalise=how)])["adjusted"]
+        assert (adjusted.kind, adjusted.margin) == ("no", margin)
+
+
+def test_models_are_compared_unless_one_prefers_a_gender_everywhere() -> None:
+    strong, even, male = result(stereotyped(2), "strong"), result(stereotyped(0), "even"), result(many(8, 9), "male")
+    for pair, kind, barred in (
+        ([strong, even], "yes", ""),
+        ([even, strong], "yes", ""),
+        ([strong, male], "cannot tell", "one_gender"),
+    ):
+        (more,) = verdicts(pair, bias_estimates.compare(*pair))["more"]
+        assert (more.kind, more.barred) == (kind, barred)
+        assert more.row is not None and (more.row["value"] > 0) == (pair[0] is strong)
+    nearly = balanced().with_columns(
+        pl.when(pl.int_range(pl.len()) < 2).then(9).otherwise("score_pro").alias("score_pro")
+    )
+    pair = [result(balanced(), "a"), result(nearly, "b")]
+    assert [v.kind for v in verdicts(pair, bias_estimates.compare(*pair))["more"]] == ["no"]
 
 
 def test_a_study_runs_with_skipped_pairs_and_a_pilot(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
@@ -438,8 +500,8 @@ def test_a_study_runs_with_skipped_pairs_and_a_pilot(penchant: Callable[..., Ans
     assert code == 2 and "unknown tokens" in err
     text = study.read_text("utf-8").replace("resamples: 100", "resamples: 100, on_unknown: skip")
     study.write_text(text, "utf-8")
-    code, out, err = penchant("run", study, "-o", "out")
-    assert code == 0 and "1 of 3 pairs holds something unknown" in err and "Preferred pronouns" in out
+    code, _, err = penchant("run", study, "-o", "out")
+    assert code == 0 and "1 of 3 pairs holds something unknown" in err
     pilot = pc.WinoBias(data=str(tmp_path), limit=1, on_unknown="skip", resamples=100).run(pc.load(zoo("roberta")))
     assert len(pilot.items) == 1 and "a pilot" in pilot.cautions[0]
 

@@ -16,7 +16,7 @@ from penchant.stats.correlations import correlation_difference
 def differences(
     a: ComparedSide[AcceptabilitySettings], b: ComparedSide[AcceptabilitySettings], unlike: bool
 ) -> Iterator[Estimate]:
-    """Yield the difference a − b between the models' Pearson correlations with the judgements of the same sentences."""
+    """Yield the difference a − b in Pearson's correlation with the judgements of the same sentences."""
     first = a.settings
     if a.how == b.how == MORCELA:
         one, other = (folded(side.items, side.settings) for side in (a, b))

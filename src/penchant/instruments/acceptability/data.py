@@ -21,12 +21,12 @@ from penchant.wording import templates
 
 _WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 SENTENCE = ("sentence", "rating")
-"""Column names for judgements given in Python without names."""
+"""Default column names for judgements passed from Python as unnamed rows."""
 
 
 def _as_written(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"expected a text, got {value!r}")
+        raise ValueError(f"expected a string, got {value!r}")
     if not value.strip():
         raise ValueError("the text is blank")
     return value
@@ -37,13 +37,13 @@ class JudgedSentenceRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     sentence: Annotated[str, BeforeValidator(_as_written)]
-    """The sentence, scored as it is written."""
+    """The sentence, scored exactly as written."""
     rating: Number | None = None
-    """The acceptability judged, on any scale, higher being better. An empty cell is no judgement."""
+    """The acceptability rating, on any scale; higher is better. Empty cells are ignored."""
     rater: Text | None = None
-    """A name for the person who judged, once per sentence. Without it a sentence has one row."""
+    """The name of the rater, who judges each sentence at most once. Without it, a sentence has one row."""
     prefix: str | None = None
-    """A text that precedes the sentence, joined to it unchanged and not scored itself."""
+    """A text that precedes the sentence, joined to it unchanged and not scored."""
 
 
 class AcceptabilityColumns(BaseModel):
@@ -53,16 +53,16 @@ class AcceptabilityColumns(BaseModel):
     sentence: str = "sentence"
     """The sentence. Default: sentence."""
     rating: str = "rating"
-    """The acceptability judged. Default: rating."""
+    """The acceptability rating. Default: rating."""
     rater: str = "rater"
-    """The person who judged, if the table has this column. Default: rater."""
+    """The rater, if the table has this column. Default: rater."""
     prefix: str = "prefix"
     """The text that precedes a sentence, if the table has this column. Default: prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSentence:
-    """A sentence with its judgements, each a pair of rater number and rating."""
+    """A sentence with its judgements, as pairs of rater number and rating."""
 
     id: str
     sentence: str
@@ -73,7 +73,7 @@ class JudgedSentence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JudgedSet:
-    """The judged sentences of a table. `raters` is the number of raters, or 0 if the table does not name them."""
+    """The judged sentences of a table. `raters` is the number of raters, or 0 if the table has no rater names."""
 
     name: str
     path: Path
@@ -90,7 +90,7 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     """Read a table of judged sentences.
 
     Raises DataError naming file, line and field, with all other errors in its notes: a bad cell, a sentence judged
-    twice by the same rater, rows with and rows without a rater, or no judgement at all.
+    twice by the same rater, raters in only some rows, or no judgement at all.
     """
     named = {name: column for name, column in dict(columns).items() if name != column}
     rows, errors = checked_models(path, JudgedSentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")

@@ -28,7 +28,7 @@ MORCELA = "morcela"
 """Name of the score whose parameters are fitted to the judgements."""
 SPEARMAN = "Spearman's ρ with judgements"
 CORRELATIONS = {PEARSON: False, SPEARMAN: True}
-"""Measures of correlation; the value is true for rank correlation."""
+"""Names of the correlations; the value is true for rank correlation."""
 BETWEEN_SCORES = f"difference between scores of {PEARSON}"
 ALPHA = "Krippendorff's alpha (interval)"
 SENTENCES = "sentences"
@@ -43,7 +43,7 @@ def folded(items: pl.DataFrame, settings: AcceptabilitySettings) -> Folded:
 
 
 def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) -> tuple[Array, Note | None]:
-    """Return one score of each sentence, and a note if it cannot be computed."""
+    """Return one score of each sentence, and a note if the score cannot be computed."""
     if how == MORCELA:
         made = folded(items, settings)
         return made.scores, made.reason
@@ -54,7 +54,7 @@ def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) ->
 
 
 def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
-    """Return the fold of each sentence, from a hash of seed and text; fold sizes differ by at most one."""
+    """Return the fold of each sentence, from a hash of the seed and the text; fold sizes differ by at most one."""
     keys = [
         hashlib.sha256(f"{settings.seed}\0{prefix}\0{sentence}".encode()).digest()
         for prefix, sentence in items.select("prefix", "sentence").iter_rows()
@@ -71,7 +71,7 @@ def fitted(items: pl.DataFrame) -> MorcelaFit:
 
 
 def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterator[Estimate]:
-    """Yield correlations of scores, their pairwise differences, MORCELA's parameters, and the raters' agreement."""
+    """Yield correlations of scores, their pairwise differences, MORCELA's parameters, and interrater agreement."""
     judged = items["rating"].to_numpy()
     hows = settings.normalisations()
     plain = {how: values_of(items, how, settings)[0] for how in hows if how != MORCELA}
@@ -105,7 +105,7 @@ def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterat
 
 
 def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Yield cautions about uncounted tokens, few raters, and MORCELA parameters that cannot be interpreted."""
+    """Yield cautions about unseen tokens, few raters, and uninterpretable MORCELA parameters."""
     if "unseen" in items.columns and (unseen := int(items["unseen"].sum())):
         yield _WORDS.get("unseen", n=unseen, of=int(items["n_tokens"].sum()))
     each = items["ratings"].list.len()

@@ -1,17 +1,18 @@
 """MORCELA: the weights of frequency and length in acceptability judgements (Tjuatja, Neubig, Linzen & Hao 2025).
 
-The score of a sentence of ℓ tokens is (log p − β·log u + γ)/ℓ, where log p is its log-probability under a model
-and log u its unigram log-probability; SLOR has β = 1 and γ = 0. Judgements y are modelled as linear in the score,
+The score of a sentence of ℓ tokens is (log p − β·log u + γ)/ℓ, where log p is its log-probability under a model and log
+u its unigram log-probability; SLOR has β = 1 and γ = 0. Judgements y are modelled as linear in the score,
 
     y = a + b·(log p − β·log u + γ)/ℓ + error = a + b·(log p/ℓ) − bβ·(log u/ℓ) + bγ·(1/ℓ) + error,
 
-so that least squares gives β and γ as ratios of coefficients; no other β and γ make the score correlate more closely
-with y. The variance of errors need not be the same for all sentences (HC3: MacKinnon & White 1985, Journal of
-Econometrics 29:305–325). The interval of a ratio is Fieller's (1954, Journal of the Royal Statistical Society B
-16:175–185): all values that a t test does not reject.
+so that least squares gives β and γ as ratios of coefficients; no other β and γ give a higher correlation between the
+score and y. Standard errors allow for unequal error variances (HC3: MacKinnon & White 1985, Journal of Econometrics
+29:305–325). The interval of a ratio is Fieller's (1954, Journal of the Royal Statistical Society B 16:175–185): all
+values that a t test does not reject.
 
 Scores are computed out of fold, with β and γ fitted to the sentences of all other folds; the scores of all folds are
-correlated with the judgements. The interval is the jackknife's: all steps are repeated without each sentence in turn.
+correlated with the judgements. The interval is a jackknife interval: all steps are repeated without each sentence in
+turn.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from penchant.wording.phrases import Method, Note, present
 
 BETA, GAMMA = "β", "γ"
 _WIDE = Note("wide")
-"""Note added to every interval (docs/validity.md)."""
+"""Note on every interval (docs/validity.md)."""
 FEWEST = 12
 """Minimum number of sentences for a fit of β and γ."""
 _NULL = {BETA: 1.0, GAMMA: 0.0}
@@ -40,14 +41,14 @@ _NULL = {BETA: 1.0, GAMMA: 0.0}
 ENOUGH = 200
 """Number of sentences below which intervals are marked as rough (docs/validity.md)."""
 _CLEAR = 5.0
-"""Number of standard errors from 0 above which the coefficient of log p is clear (docs/validity.md)."""
+"""Number of standard errors from 0 below which the coefficient of log p gets a note (docs/validity.md)."""
 _SINGULAR = 1e-9
-"""Smallest ratio of singular values, least to greatest, of predictors that count as linearly independent."""
+"""Minimum ratio of the smallest to the largest singular value of linearly independent predictors."""
 
 
 @dataclass(frozen=True, slots=True)
 class MorcelaFit:
-    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ with covariance, from n sentences; `reason` if there is no fit."""
+    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ with covariance, from n sentences; `reason` if the fit failed."""
 
     coefficients: Array
     covariance: Array
@@ -72,7 +73,7 @@ def scores(logprobs: Array, unigrams: Array, lengths: Array, beta: float, gamma:
 
 
 def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: ArrayLike) -> MorcelaFit:
-    """Return the fit of β and γ to the judgements of sentences. Raises DataError for NaN or unequal lengths."""
+    """Fit β and γ to the judgements of sentences. Raises DataError for NaN or unequal lengths."""
     names = "log-probabilities", "unigrams", "lengths", "judgements"
     sides = zip((logprobs, unigrams, lengths, judged), names, strict=True)
     p, u, n, y = (as_values(side, where=where) for side, where in sides)
@@ -96,7 +97,7 @@ def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: Ar
 
 
 def _alike(predictors: Array, judged: Array) -> Note | None:
-    """Return a note on why the parameters cannot be fitted; None if they can."""
+    """Return a note that states why the parameters cannot be fitted; None if they can."""
     if np.ptp(judged) <= _SINGULAR * np.abs(judged).max():
         return Note("not-fitted-judged-alike")
     if np.ptp(predictors[:, 3]) <= _SINGULAR:
@@ -111,9 +112,9 @@ def _alike(predictors: Array, judged: Array) -> Note | None:
 
 
 def parameter(fitted: MorcelaFit, which: str, *, level: float = 0.95) -> Estimate:
-    """Return β or γ with its interval, and the test against SLOR (β = 1, γ = 0). Raises MethodError for other names.
+    """Return β or γ with its interval and the test against SLOR (β = 1, γ = 0). Raises MethodError for other names.
 
-    The interval is unbounded, and therefore left out, if the judgements do not clearly depend on log p.
+    The interval is unbounded, and therefore NaN, if the judgements do not clearly depend on log p.
     """
     check_level(level)
     if which not in _NULL:
@@ -140,7 +141,7 @@ def parameter(fitted: MorcelaFit, which: str, *, level: float = 0.95) -> Estimat
 
 
 def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: float, t: float) -> tuple[float, float]:
-    """Return the limits of the interval of r with |top − r·bottom| ≤ t standard errors; NaN if it is unbounded."""
+    """Return Fieller's confidence limits for the ratio `top`/`bottom`; NaN if the interval is unbounded."""
     a = bottom**2 - t**2 * v_bottom
     b = top * bottom - t**2 * v_both
     c = top**2 - t**2 * v_top
@@ -155,7 +156,7 @@ def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: f
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Sentences scored out of fold. `scores` are NaN if there is a `reason` why they cannot be computed."""
+    """Sentences with out-of-fold scores; if these cannot be computed, they are NaN and `reason` says why."""
 
     logprobs: Array
     unigrams: Array
@@ -174,7 +175,7 @@ class Folded:
         judged: ArrayLike,
         folds: NDArray[np.integer],
     ) -> Folded:
-        """Return sentences scored out of fold. Raises DataError for NaN or unequal lengths."""
+        """Compute out-of-fold scores. Raises DataError for NaN or unequal lengths."""
         p, u, n, y = (as_values(side, where="MORCELA") for side in (logprobs, unigrams, lengths, judged))
         codes: Codes = np.unique(folds, return_inverse=True)[1].astype(np.intp)
         for side in (u, n, y, codes):
@@ -191,7 +192,7 @@ class Folded:
     def left_out(self, start: int, stop: int) -> Array:
         """Return the scores recomputed without each of the sentences `start` to `stop`, shape (stop − start, n).
 
-        The score of the sentence left out is meaningless.
+        The score of the removed sentence is meaningless.
         """
         x = np.stack([np.ones(len(self.judged)), *(side / self.lengths for side in (self.logprobs, self.unigrams))])
         x = np.concatenate([x, 1 / self.lengths[None]]).T
@@ -219,9 +220,9 @@ def cross_validated(
 ) -> Estimate:
     """Return Pearson's r, or with `ranks` Spearman's ρ, between judgements and out-of-fold scores.
 
-    With `other` scores of the same sentences, which may also be out of fold, return the difference between the two
-    correlations. The interval is a jackknife t interval, for a correlation on the scale of Fisher's z; the test of 0
-    uses the same t. The result is NaN if nothing could be fitted, or if the scores or the judgements are all equal.
+    If `other` contains scores of the same sentences, which may also be out of fold, return the difference between the
+    two correlations. The interval is a jackknife t interval, for a correlation on the scale of Fisher's z; the test
+    against 0 uses the same t. The result is NaN if a fit failed, or if the scores or the judgements are all equal.
     Raises DataError for unequal lengths.
     """
     check_level(level)
@@ -247,7 +248,6 @@ def cross_validated(
 
 
 def _with_and_without(folded: Folded, other: ArrayLike | Folded | None, *, ranks: bool) -> tuple[float, Array]:
-    """Return Fisher's z of a correlation, or a difference of two, with all sentences and without each, shape (n,)."""
     n = len(folded.judged)
     beside = other.scores if isinstance(other, Folded) else None if other is None else as_values(other, where="scores")
     if beside is not None:

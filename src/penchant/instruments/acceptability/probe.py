@@ -55,7 +55,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the table, followed by the names of its columns."""
+        """Return the table, followed by its column names."""
         return self.find(self.data, base), *dict(self.columns).values()
 
     def read(self, path: Path, *columns: str) -> JudgedSet:
@@ -78,7 +78,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with method and scores set. Raises MethodError if they do not fit the model."""
+        """Return the probe with method and scores set. Raises MethodError if the model does not support them."""
         method = method_for(self.method, language_model(model))
         hows = self.normalisations() or _usual(method, unigrams=self.unigrams is not None)
         for how in hows:
@@ -88,13 +88,16 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the keys of score constants, and `normalise` if all scores that apply to the method are used."""
+        """Return the keys of score constants, and `normalise` if the scores are the default scores of the method."""
         method, named = METHODS.get(signature.get("method", "")), "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_usual(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
-        """Return the unigram counts for the model's tokenizer; None if no table is given. Raises DataError."""
+        """Return the unigram counts for the model's tokenizer; None if `unigrams` is not set.
+
+        Raises DataError unless exactly one table matches the tokenizer.
+        """
         lm, files = language_model(model), tuple(self._tables(base))
         key = files, lm.tokenizer.pieces_digest
         if files and key not in self._unigrams:
@@ -162,11 +165,11 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         return Measured(pl.DataFrame(columns), (*self.read_set(session.base).cautions, *left_out, *told))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return the correlations of scores, their differences, MORCELA's parameters, and the raters' agreement."""
+        """Return the correlations of scores, their differences, MORCELA's parameters, and interrater agreement."""
         return estimates_of(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Return cautions about uncounted tokens, few raters, and the fit of MORCELA."""
+        """Return cautions about unseen tokens, few raters, and the fit of MORCELA."""
         return cautions_of(measured.items, estimates)
 
 

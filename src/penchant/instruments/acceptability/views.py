@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from penchant.instruments.acceptability.claims import CLAIMS
 from penchant.instruments.acceptability.estimates import (
     ALPHA,
     BETWEEN_SCORES,
     MORCELA,
     PARAMETERS,
-    SENTENCES,
     SPEARMAN,
     values_of,
 )
 from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON, AcceptabilitySettings
 from penchant.plurals import counted
 from penchant.records import BaseResult
-from penchant.report.finding import Shown, differences, levels, told
 from penchant.report.item_browser import every_item
 from penchant.report.tables import shown
 from penchant.stats.inputs import Array
 from penchant.views.figures import Forest
-from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
 from penchant.views.rows import At, sources
 from penchant.views.scatter import Panel, Scatter
@@ -33,24 +32,21 @@ from penchant.views.section import Views
 from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.templates import Text
 
-_SHOWN = Shown("+.2f", SENTENCES)
-_BETA = Shown(".2f", SENTENCES, null=1)
+_SCORES = Text.of(Path(__file__).parent).below("scores")
 _TESTED = (number("value", "+.3f"), p(), adjusted())
 
 
 def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     items = every_item(results)
+    hows = list(dict.fromkeys(how for result in results for how in result.signature["normalise"].split(",")))
     return {
         "ways": list(dict.fromkeys(result.signature["method"] for result in results)),
-        "hows": _hows(results),
+        "hows": hows,
+        "scores": {how: _SCORES.get(how) for how in hows},
         "told": _main_score(_values(results[0])),
         "raters": items["raters"].explode().n_unique(),
         "ratings": items["ratings"].list.len(),
     }
-
-
-def _hows(results: Sequence[BaseResult]) -> list[str]:
-    return list(dict.fromkeys(how for result in results for how in result.signature["normalise"].split(",")))
 
 
 def _values(result: BaseResult) -> dict[str, Array]:
@@ -80,7 +76,7 @@ def _said(items: pl.DataFrame) -> list[str]:
 
 
 def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
-    """Yield panels of the sentences, for the first and the last score reported."""
+    """Yield a panel of the sentences for the first and for the last score."""
     for source in sources(results):
         assert source.result is not None
         items, made = source.result.items, _values(source.result)
@@ -88,38 +84,6 @@ def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
             rows = items.select("id", "sentence", "rating").with_columns(pl.Series("score", made[how]))
             points = [row for row in rows.iter_rows(named=True) if np.isfinite(row["score"])]
             yield Panel(f"{source.model}, {how}", points)
-
-
-def _correlations(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield sentences on the correlations of the first score and of MORCELA."""
-    hows = _hows(results)
-    for how in dict.fromkeys((hows[0], *(each for each in hows if each == MORCELA))):
-        at = At(measure=PEARSON, score=how)
-        rows = [(source.model, line.row) for source in sources(results) for line in source.only(at)]
-        if each := levels(rows, _SHOWN, "0"):
-            yield text.get("prose", "finding", "correlation", how=how, each=each)
-
-
-def _fitted(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield sentences on MORCELA's gain over SLOR, and on the weight of frequency."""
-    for source in sources(results):
-        for line in source.only(At(measure=BETWEEN_SCORES, score=f"{MORCELA} − slor")):
-            facts = {"model": source.model, "number": _SHOWN.number(line.row)}
-            kind = ("above" if line["value"] > 0 else "below") if told(line.row) else "open"
-            yield text.get("prose", "finding", "gain", kind, **facts)
-        for line in source.only(At(measure=PARAMETERS[0])):
-            if line["value"] == line["value"] and line["low"] == line["low"]:
-                facts = {"model": source.model, "number": _BETA.number(line.row)}
-                kind = ("above" if line["value"] > 1 else "below") if told(line.row, 1) else "open"
-                yield text.get("prose", "finding", "beta", kind, **facts)
-
-
-def _between(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield a sentence on the differences between models, by the last score that they have in common."""
-    if comparison is not None:
-        how = str(comparison["score"][-1])
-        own = text.below("prose", "finding", "differences")
-        yield differences(comparison.filter(score=how).to_dicts(), _SHOWN, own.get("higher"), own.get("what", how=how))
 
 
 def _judged(result: BaseResult) -> pl.DataFrame:
@@ -176,6 +140,6 @@ VIEWS = Views(
         remark=_remarks,
         rows=_judged,
     ),
-    finding=(FindingPart(_correlations), FindingPart(_fitted), FindingPart(_between)),
+    claims=CLAIMS,
     facts=_facts,
 )

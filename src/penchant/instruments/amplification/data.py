@@ -1,7 +1,7 @@
 """Sets for amplification: contrasts of two groups of words, attribute words, and sentences with a slot for each.
 
-A set is a directory with `set.yaml`, or such a file (see `AmplificationSetFile`). The words are searched for in running
-text in all of their forms: unchanged, with each suffix of their list, and in the forms that the set gives them.
+A set is a directory with `set.yaml`, or that file (see `AmplificationSetFile`). Words are counted in running text in
+all of their forms: unchanged, with each suffix of their list, and in the forms that the set gives them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from penchant.unicode_spellings import as_named
 
 SET_FILE = "set.yaml"
 EVERYTHING = "all"
-"""The kind that stands for the attributes of all kinds."""
+"""The reserved kind of all attributes together."""
 HINT = "see penchant schema amplification"
 _SLOT = re.compile(r"\{(group|attribute)\}")
 
@@ -74,16 +74,16 @@ class AttributeEntry(_Strict):
     words: Texts
     """The words."""
     suffixes: list[Text] = []
-    """Endings with which words are counted in the text too. Default: none, as the model reads the bare word."""
+    """Endings with which words are counted in the text too. Default: none, as the model scores the bare word."""
 
 
 class ContrastEntry(_Strict):
     """Two groups and the attributes measured with both; its key is its name."""
 
     A: GroupEntry
-    """The first group: what goes with it is above 0."""
+    """The first group; associations with it are above 0."""
     B: GroupEntry
-    """The second group: what goes with it is below 0."""
+    """The second group; associations with it are below 0."""
     attributes: Annotated[dict[Name, AttributeEntry], Field(min_length=1)]
     """Attribute words by kind, such as gender-typed or neutral; "all" is reserved."""
     control: bool = False
@@ -91,12 +91,12 @@ class ContrastEntry(_Strict):
 
 
 class AmplificationSetFile(_Strict):
-    """The content of `set.yaml`."""
+    """The file `set.yaml`."""
 
     name: Name | None = None
     """The name by which the set is cited. Default: the name of its directory."""
     language: str = "und"
-    """The language, as a BCP 47 tag, whose rules divide sentences and make capitals. Default: und, undetermined."""
+    """BCP 47 tag of the language, for sentence boundaries and capitals. Default: und, undetermined."""
     statement: str | None = None
     """The data statement. Default: none."""
     cased: bool = False
@@ -122,7 +122,7 @@ class GroupTemplate:
     def sentence(self, group: str, attribute: str) -> tuple[str, Span, Span]:
         """Return the sentence with both slots filled, and the spans of group word and attribute.
 
-        A word that comes first has a capital.
+        A word that comes first is capitalised.
         """
         text, spans = filled(_SLOT, self.text, {"group": group, "attribute": attribute}, capital=self.language)
         return text, spans["group"], spans["attribute"]
@@ -138,7 +138,7 @@ class Attribute:
     place: str
 
     def leaks(self) -> list[str]:
-        """Return the templates that hold the word beside its slot, where the model reads it though it is masked."""
+        """Return the templates that contain the word outside its slot, where the model sees it unmasked."""
         return [
             template.text
             for template in self.templates
@@ -156,7 +156,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class WordContrast:
-    """Two groups of words, `a` and `b`, and attributes; `forms` has the surface forms of all of them."""
+    """Two groups of words, `a` and `b`, and attributes; `forms` has the surface forms of all words."""
 
     name: str
     labels: tuple[str, str]
@@ -179,7 +179,7 @@ class WordContrast:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AmplificationSet:
-    """Contrasts as read from a file, whose hash is `sha256`."""
+    """A set of contrasts; `sha256` is the hash of its file."""
 
     name: str
     language: str
@@ -199,7 +199,7 @@ class AmplificationSet:
 
 
 def read_amplification(path: Path) -> AmplificationSet:
-    """Read a set: a directory with `set.yaml`, or such a file. Raises DataError naming file, line and key."""
+    """Read a set from a directory with `set.yaml`, or from that file. Raises DataError naming file, line and key."""
     place = path / SET_FILE if is_directory(path) else path
     if not place.is_file():
         raise DataError(f"the directory contains no {SET_FILE}", file=path, hint=HINT)
@@ -219,7 +219,7 @@ def _contrast(id_: str, entry: ContrastEntry, content: AmplificationSetFile, doc
     for kind, part in entry.attributes.items():
         key = (*at, "attributes", kind)
         if kind == EVERYTHING:
-            raise document.error(key, f"'{EVERYTHING}' stands for the attributes of all kinds", "give it another name")
+            raise document.error(key, f"the name '{EVERYTHING}' is reserved", "give it another name")
         if part.templates not in content.templates:
             known = f"there are {', '.join(content.templates)}"
             raise document.error((*key, "templates"), f"there is no family of templates '{part.templates}'", known)
@@ -261,23 +261,23 @@ def _check_words(contrast: WordContrast, content: AmplificationSetFile, document
     for name, listed in lists.items():
         for number, word in enumerate(listed):
             if word in listed[:number]:
-                raise document.error(key, f"'{word}' appears twice in {name}", "leave one of them out")
+                raise document.error(key, f"'{word}' appears twice in {name}", "remove one")
             for form in contrast.forms[word]:
                 if not words_of(form):
                     raise document.error(key, f"'{form}' of '{word}' contains no letter or digit")
                 other, where = taken.setdefault(fold(form), (word, name))
                 if (other, where) != (word, name):
                     shared = f"'{form}' is a form of '{other}' in {where} and of '{word}' in {name}"
-                    raise document.error(key, shared, "a form in the text counts for one word only")
+                    raise document.error(key, shared, "give each form to one word only")
 
 
 def _check_control(contrasts: Sequence[WordContrast], document: YamlDocument) -> None:
     controls = [contrast.name for contrast in contrasts if contrast.control]
     if len(controls) > 1:
         key = ("contrasts", controls[1], "control")
-        raise document.error(key, f"'{controls[0]}' is the control already", "name one control")
+        raise document.error(key, f"'{controls[0]}' is already the control", "name one control")
     if len(controls) == len(contrasts):
-        raise document.error(("contrasts", controls[0], "control"), "there is no contrast but the control")
+        raise document.error(("contrasts", controls[0], "control"), "there is no contrast besides the control")
 
 
 def _check_forms(content: AmplificationSetFile, contrasts: Sequence[WordContrast], document: YamlDocument) -> None:

@@ -36,11 +36,10 @@ STEEPER = difference(SLOPE)
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: AmplificationSettings) -> Iterator[Estimate]:
-    """Yield the differences of slopes, a minus b, by contrast and kind, then of the means of m − c over shared words.
+    """Yield the differences (a − b) in slope, by contrast and kind, then in the mean of m − c over shared words.
 
-    Shared words are those that both texts have often enough. Words are resampled in both models at once; a word too
-    rare in one of the texts counts for the other model only. Holm's adjustment is over the contrasts, and over the
-    kinds.
+    Shared words are frequent enough in both texts. Words are resampled in both models at once; a word too rare in one
+    text is used for the other model only. Holm's adjustment is over the contrasts, and over the kinds.
     """
     rows = [
         replace(row, by={"contrast": one.contrast, "kind": kind})
@@ -65,7 +64,6 @@ def _steeper(
     rng: np.random.Generator,
     settings: AmplificationSettings,
 ) -> Estimate:
-    """Return the difference of the slopes through the words of each model."""
     names = list({**ours, **theirs})
     bare = Estimate(SLOPE, math.nan, len(names), level=settings.level)
     fewest = min(len(ours), len(theirs))
@@ -96,14 +94,13 @@ def _steeper(
 
 
 def _content(word: AttributeWord | None) -> tuple[float, float]:
-    """Return the sort key of a word, by which the order in the set does not matter."""
     return (math.inf, math.inf) if word is None else (word.c, word.m.value)
 
 
 def _aligned(names: Sequence[str], words: dict[str, AttributeWord]) -> tuple[Points, NDArray[np.float64]]:
     """Return the words of a model in the order of the names, and a flag for each name that it has.
 
-    A missing word is replaced by another, whose flag of 0 takes it out of the lines.
+    A missing word is replaced by another, which its flag of 0 excludes from the fit.
     """
     there = np.array([name in words for name in names], dtype=np.float64)
     chosen = [words.get(name) or next(iter(words.values())) for name in names]

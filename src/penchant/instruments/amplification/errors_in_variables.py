@@ -1,14 +1,14 @@
 """A line between two quantities that are both measured with error.
 
-Deming's line (Deming 1943; Fuller 1987) needs λ, the ratio of the error variances of y and x. The variance of the error
-of x, and of y as far as it is measured, is known for every unit. Points also lie off the line for reasons that are no
-error of measurement; a line that takes all distance for error of measurement is then too steep (Carroll & Ruppert 1996,
-Am. Stat. 50:1–6). So the variance of y about the line has two parts, its sampling error and a scatter, which is
-estimated and is not below 0:
+Deming's line (Deming 1943; Fuller 1987) needs λ, the ratio of the error variances of y and x. The error variance of x,
+and the sampling error of y, are known for every unit. Points also lie off the line for reasons other than measurement
+error; a line that ignores these is too steep (Carroll & Ruppert 1996, Am. Stat. 50:1–6). So the variance of y about the
+line has two parts, its sampling error and a scatter, which is estimated and is not below 0:
 
     λ = (mean error variance of y + scatter) / mean error variance of x
 
-With scatter, Deming's slope is Sxy / (Sxx − mean error variance of x), the least-squares slope freed of attenuation.
+With scatter, Deming's slope is Sxy / (Sxx − mean error variance of x), the least-squares slope corrected for
+attenuation.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from penchant.stats.bootstrap import expanded_p, expanded_percentile, resampled
 from penchant.stats.inputs import Array, Counts, as_values, check_lengths, check_resamples
 
 FEWEST = 10
-"""The fewest units that have a line."""
+"""Smallest number of units for which a line is fitted."""
 _SAME = 1e-12
-"""The share of the squares below which variances are rounding errors."""
+"""Share of the sum of squares below which a variance is treated as 0."""
 
 
 def deming(sxx: ArrayLike, sxy: ArrayLike, syy: ArrayLike, ratio: ArrayLike) -> Array:
-    """Return Deming's slope of y on x from their variances and covariance; arrays of one shape.
+    """Return Deming's slope of y on x from their variances and covariance; arrays of the same shape.
 
-    `ratio`: λ, the error variance of y divided by that of x; with λ → ∞ the slope is that of least squares, with 0 the
-    inverse of that of x on y. 0 if the covariance is 0.
+    `ratio` is λ, the error variance of y divided by the error variance of x; for λ → ∞ the slope is the least-squares
+    slope, for 0 the inverse of the slope of x on y. 0 if the covariance is 0.
     """
     xx, xy, yy, by = (np.asarray(part, dtype=np.float64) for part in (sxx, sxy, syy, ratio))
     gap = yy - by * xx
@@ -47,7 +47,7 @@ def deming(sxx: ArrayLike, sxy: ArrayLike, syy: ArrayLike, ratio: ArrayLike) -> 
 
 @dataclass(frozen=True, slots=True)
 class FittedLines:
-    """Lines through some units, each an array with one entry per weighting.
+    """Fitted lines, as arrays with one entry per weighting of the units.
 
     `slope` allows for errors in both, and is ±inf if x varies no more than its errors; `exact` is the least-squares
     slope, which takes x as exact; `correlation` is Pearson's r; `reliability` is the share of the variance of x that is
@@ -71,16 +71,16 @@ class Points:
 
     @classmethod
     def of(cls, x: ArrayLike, y: ArrayLike, error_x: ArrayLike, error_y: ArrayLike) -> Points:
-        """Return the points of four columns, in an order that depends on them alone.
+        """Build points from four columns, sorted so that their order does not matter.
 
-        Raises DataError for NaN, unequal lengths or a variance below 0.
+        Raises DataError for NaN, unequal lengths or a negative variance.
         """
         named = {"x": x, "y": y, "error variance of x": error_x, "error variance of y": error_y}
         columns = [as_values(part, where=name) for name, part in named.items()]
         for name, part in zip(named, columns, strict=True):
             check_lengths(columns[0], part, where=f"x, {name}")
         if any(part.size and part.min() < 0 for part in columns[2:]):
-            raise DataError("a variance is 0 or more", where="error variances")
+            raise DataError("a variance must not be negative", where="error variances")
         order = np.lexsort(columns[::-1])
         return cls(*(part[order] for part in columns))
 
@@ -90,14 +90,14 @@ class Points:
     def line(self) -> FittedLines:
         """Return the line through all points, as arrays of one entry. Raises DataError for fewer than two."""
         if len(self) < 2:
-            raise DataError(f"a line needs two points, there are {len(self)}", where="points")
+            raise DataError(f"a line needs two points, found {len(self)}", where="points")
         return self.lines(np.ones((1, len(self))))
 
     def lines(self, weights: NDArray[np.float64] | Counts, *, raised: float = 1.0) -> FittedLines:
-        """Return the lines in which each point counts as often as a row of `weights` (b, n) says.
+        """Return the errors-in-variables fit for every row of `weights` (b, n), which holds the weight of each point.
 
-        `raised` multiplies variances: n/(n − 1) for resamples of n points, which vary less than the points by that
-        factor.
+        `raised` multiplies the variances and the covariance of x and y, but not their error variances: n/(n − 1)
+        corrects for the smaller variances in resamples of n points.
         """
         times = np.asarray(weights, dtype=np.float64)
         n = times.sum(axis=1)
@@ -136,14 +136,14 @@ class Points:
         )
 
     def left_out(self) -> FittedLines:
-        """Return the line without each of the points in turn."""
+        """Return the lines with each of the points left out in turn."""
         return self.lines(1.0 - np.eye(len(self)))
 
 
 # Intervals ------------------------------------------------------------------------------------------------------------
 
 _ENDLESS = 1e100
-"""The size from which a slope counts as infinite."""
+"""Absolute value from which a slope is treated as infinite."""
 
 
 def jackknife_error(values: Array) -> float:
@@ -154,10 +154,9 @@ def jackknife_error(values: Array) -> float:
 
 
 def wider_interval(value: float, draws: Array, error: float, n: int, level: float) -> tuple[float, float]:
-    """Return, at each end, the wider of the expanded percentile interval and the t interval of a jackknife's error.
+    """Return the wider limits of the expanded percentile interval and the t interval of the jackknife.
 
-    NaN if one of them has no end. Percentile intervals of a slope contain it too rarely, and t intervals alone lack its
-    skewness.
+    `error` is the standard error of the jackknife. NaN if one of the intervals is infinite.
     """
     low, high = expanded_percentile(np.clip(draws, -1e300, 1e300), n, level)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error

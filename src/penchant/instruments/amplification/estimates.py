@@ -74,7 +74,7 @@ class AttributeWord:
 
 @dataclass(frozen=True)
 class ContrastWords:
-    """The words of one contrast: those that the text has often enough, and those that it has too rarely."""
+    """The words of a contrast that are frequent enough in the text (`kept`), and those that are too rare."""
 
     contrast: str
     control: bool
@@ -83,7 +83,7 @@ class ContrastWords:
 
     @cached_property
     def kinds(self) -> list[str]:
-        """All kinds, after EVERYTHING; EVERYTHING alone if there is only one."""
+        """The kinds with estimates of their own: EVERYTHING and, if there are several kinds, each kind of word."""
         kinds = list(dict.fromkeys(word.kind for word in (*self.kept, *self.rare)))
         return [EVERYTHING, *kinds] if len(kinds) > 1 else [EVERYTHING]
 
@@ -119,7 +119,6 @@ def _words(part: pl.DataFrame, prior_size: float) -> Iterator[AttributeWord]:
 
 
 def _table(rows: pl.DataFrame) -> Array:
-    """Return the corrected scores by template and group word."""
     templates = rows["template"].n_unique()
     return rows["corrected"].to_numpy().reshape(templates, -1)
 
@@ -160,9 +159,9 @@ def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings
 
 
 def family(estimate: Estimate) -> str:
-    """Return the family of a test: the tests of one measure.
+    """Return the family of a test for Holm's adjustment: the tests of one measure.
 
-    Words of another contrast, and kinds and whole contrasts, are separate families.
+    The words of each contrast, the kinds, and the contrasts are separate families.
     """
     if estimate.measure == GAP:
         return f"{GAP}, words of {estimate.by['contrast']}"
@@ -170,19 +169,18 @@ def family(estimate: Estimate) -> str:
 
 
 def columns(words: Sequence[AttributeWord]) -> tuple[Array, Array, Array, Array]:
-    """Return c and m of some words, with the variances of their errors; 0 for m if one unit hides its spread."""
+    """Return c and m of some words with their error variances; a variance of m that is unknown is 0."""
     rows = [(word.c, word.m.value, word.c_variance, word.m.variance) for word in words]
     c, m, of_c, of_m = np.array(rows, dtype=np.float64).reshape(-1, 4).T
     return c, m, of_c, np.where(np.isnan(of_m), 0.0, of_m)
 
 
 def generator(settings: AmplificationSettings, *names: str) -> np.random.Generator:
-    """Return random numbers for one part of a result, which do not depend on other parts."""
+    """Return a random generator seeded by the names."""
     return np.random.default_rng([settings.seed, *"\0".join(names).encode()])
 
 
 def _of_kind(words: ContrastWords, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
-    """Yield the line through the words of a kind, their correlation, and the mean of m − c."""
     by = {"contrast": words.contrast, "kind": kind, "word": ""}
     chosen = words.of(kind)
     measures = (SLOPE, AGAINST_0, EXACT, CORRELATION, RELIABILITY)
@@ -203,7 +201,7 @@ def over_templates(words: Sequence[AttributeWord], level: float) -> tuple[Estima
     """Return the variation of m between templates: the sd over templates, and their share of the variance.
 
     The sd is of the mean of m over the words of a template; the share is of the variance of m, one value per word and
-    template. Words of other families of templates have templates of their own.
+    template. Templates are nested in families.
     """
     rows = [
         (family, f"{family}\0{template}", m)
@@ -237,7 +235,7 @@ def _line(words: Points, by: dict[str, str], settings: AmplificationSettings) ->
 
 
 def _within_one(estimate: Estimate) -> Estimate:
-    """Return a correlation whose interval ends at −1 and 1, with a note if it has too few words."""
+    """Clip the interval of a correlation at −1 and 1, with a note if it has too few words."""
     return on_scale(estimate.noted(SMALL if FEW <= estimate.n < MANY else None), -1, 1)
 
 
@@ -251,7 +249,7 @@ def with_draws(
 ) -> Estimate:
     """Return an estimate with an interval from its resamples and jackknife `error`, and a test `against` a number.
 
-    The test agrees with the interval. Both are left out if the resamples have no end.
+    The test agrees with the interval. Both are missing if the interval is infinite.
     """
     if not math.isfinite(estimate.value):
         return replace(estimate, value=math.nan).noted(Note("amplification.no-number"))
@@ -296,7 +294,6 @@ def _beyond_control(contrasts: Sequence[ContrastWords], settings: AmplificationS
 
 
 def _of_word(words: ContrastWords, word: AttributeWord, settings: AmplificationSettings) -> Iterator[Estimate]:
-    """Yield m, c and m − c of one word; the last is NaN if the word is rare."""
     by = {"contrast": words.contrast, "kind": word.kind, "word": word.word}
     templates, a, b = word.crossed
     over = {"templates": templates, "first": a, "second": b}

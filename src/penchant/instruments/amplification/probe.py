@@ -33,7 +33,7 @@ from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
 LARGEST_PRIOR = 0.02
-"""The share of the words of a group's sentences above which a prior makes log-odds visibly smaller."""
+"""Size of the prior, as a share of the words in a group's sentences, above which a caution is raised."""
 _MOST = 3
 """The most files that a signature names; the others are counted."""
 Asked: TypeAlias = tuple[WordContrast, Attribute]
@@ -51,8 +51,8 @@ _SCHEMA: dict[str, Any] = {
 class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     """Associations of a masked model with two groups, compared with those of the text it was trained on.
 
-    `run` returns items (one row per sentence: log-probability of the attribute word with the group word seen and
-    hidden, and the occurrences of the word in the text's sentences of either group) and a summary: for every contrast
+    `run` returns items (one row per sentence: log-probability of the attribute word with the group word visible and
+    masked, and the occurrences of the word in the text's sentences of either group) and a summary: for every contrast
     the slope of the model on its text with errors in both, their correlation, and for every word m, c and m − c.
     """
 
@@ -62,11 +62,14 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     _counts: dict[tuple[str, ...], ContrastCounts] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file of the set, and the limit and the seed of a pilot."""
+        """Return the file of the set, the limit and the seed."""
         return self.find(self.data, base), self.limit, self.seed
 
     def read(self, path: Path, limit: int | None, seed: int) -> AmplificationSet:
-        """Return the set; in a pilot with some of the attributes of every contrast. Raises DataError."""
+        """Read the set; with a limit, some of the attributes of every contrast.
+
+        Raises DataError if the set is invalid.
+        """
         whole = read_amplification(path)
         return whole if limit is None else replace(whole, contrasts=tuple(map(self._shortened, whole.contrasts)))
 
@@ -85,7 +88,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return [(contrast, attribute) for contrast in read.contrasts for attribute in contrast.attributes]
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Asked]:
-        """Return all attributes of the set, which has only some in a pilot."""
+        """Return the attributes to measure, each with its contrast."""
         return list(self.items(self.read_set(base)))
 
     def texts_of(self, item: Asked) -> Sequence[str]:
@@ -94,7 +97,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return [text for _, _, _, text, _, _ in attribute.sentences(contrast)]
 
     def place_of(self, item: Asked) -> str:
-        """Return the place of an attribute, and the word."""
+        """Return the file and key of an attribute, and its word."""
         return f"{item[1].place}, '{item[1].word}'"
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
@@ -105,7 +108,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
 
     def settle(self, model: Model) -> Self:
         """Return the probe unchanged. Raises MethodError for a model that is not masked, or has no text of its own."""
-        hint = "it reads a word with the group word hidden, which may stand before or after it"
+        hint = "it scores a word with the group word masked, which may come before or after it"
         texts_of(self.text, require_masked(self.name, model, hint).name)
         return self
 
@@ -114,7 +117,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return find_texts(texts_of(self.text, model.name), base)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the set, the text of this model and its layout, the bound and the prior."""
+        """Return the entries of the signature: the set, the model's text and its layout, the bound and the prior."""
         read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
@@ -124,7 +127,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         }
 
     def measure(self, session: Session) -> Measured:
-        """Count the words of the text, and score every sentence with the group word seen and hidden."""
+        """Count the words of the text, and score every sentence with the group word visible and masked."""
         read = self.read_set(session.base)
         kept, cautions = self.known(session, self.items(read))
         files = self.text_files(session.lm, session.base)
@@ -134,7 +137,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
             for side, label in zip("AB", contrast.labels, strict=True):
                 if not counts[contrast.name].sentences[side]:
                     raise DataError(
-                        f"no sentence holds a word of '{label}' and none of the other group",
+                        f"no sentence contains a word of '{label}' without one of the other group",
                         where=f"the text of {session.lm.name} ({', '.join(file.name for file in files)})",
                         hint="name more text, or remove the contrast",
                     )
@@ -143,7 +146,6 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return Measured(scored(kept, counts, session.scorer), cautions)
 
     def _counted(self, read: AmplificationSet, files: Sequence[TextFile]) -> ContrastCounts:
-        """Return the counts of a text, which models may share."""
         key = tuple(file.place for file in files)
         if key not in self._counts:
             search = read.search(self.layout, self.field)
@@ -168,7 +170,6 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
 
 
 def _leaks(read: AmplificationSet) -> Iterator[Note]:
-    """Yield the caution about templates that hold an attribute that also fills them."""
     held = [(each.word, text) for contrast in read.contrasts for each in contrast.attributes for text in each.leaks()]
     if held:
         yield Note("amplification.held-twice", have=len(held), word=held[0][0], text=held[0][1])
@@ -215,10 +216,10 @@ def _about(contrast: WordContrast, attribute: Attribute, counts: GroupCounts) ->
 
 
 def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> list[str]:
-    """Return the names of the texts of a model, by its name in signatures: those for all models, or its own.
+    """Return the texts of a model: those for all models, or those named for it.
 
-    A text is named for a model as the study names the model: with or without revision, or by its directory. Raises
-    MethodError if no text, or more than one, is named for it.
+    A model is named as in the study: with or without revision, or by its directory. Raises MethodError if no text, or
+    more than one, is named for it.
     """
     if not isinstance(text, Mapping):
         return listed(text)
@@ -234,7 +235,7 @@ def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> 
 
 
 def _names(key: str, model: str) -> bool:
-    """Return whether a key names a model: without the hash that signatures add, or by its directory."""
+    """Return whether a key names a model, with or without revision, or by its directory."""
     label = model.rpartition("@")[0] or model
     keys = {key, key.partition("@")[0], Path(key).name, Path(key).stem}
     return label in keys or ("/" in label and Path(label).name in keys)
@@ -243,7 +244,7 @@ def _names(key: str, model: str) -> bool:
 def cited_texts(files: Sequence[TextFile]) -> str:
     """Return the names of text files and the first six digits of a hash over all of them.
 
-    Of files behind a URL, names and sizes are hashed.
+    For URLs, names and sizes are hashed.
     """
     parts = [sha256_file(f.place) if "://" not in f.place else f"{f.place} {f.size}" for f in files]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -21,7 +21,7 @@ class AmplificationSettings(Settings):
     limited: ClassVar[str] = "attributes"
 
     data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
-    """Groups, attributes and templates: a bundled name, a directory with set.yaml, or such a file."""
+    """Groups, attributes and templates: a bundled name, a directory with set.yaml, or that file."""
     text: Annotated[Given[str | list[str] | dict[str, str | list[str]], Files | Mapping[str, str | list[str]]], CITED]
     """The text that the model was trained on, or such texts by model.
 
@@ -40,7 +40,10 @@ class AmplificationSettings(Settings):
     prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 200
     """The size of the prior of the log-odds, in words added to those of each group. Default: 200.
 
-    The prior is the sentences of both groups together. It shrinks log-odds, so that of a small text must be small.
+    The prior is the sentences of both groups together. It shrinks log-odds, so it must be small for a small text.
     """
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at attributes with a sentence unknown to the tokenizer (default), or `skip` and count them."""
+    """Treatment of attributes with a sentence unknown to the tokenizer: `stop` (default) or `skip`.
+
+    `stop` stops the study with a list of them; `skip` leaves them out and counts them.
+    """

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.instruments.amplification.claims import CLAIMS, asked
 from penchant.instruments.amplification.data import EVERYTHING
 from penchant.instruments.amplification.estimates import (
     AGAINST_0,
@@ -26,24 +27,20 @@ from penchant.instruments.amplification.estimates import (
 )
 from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
-from penchant.report.finding import Shown, across, differences, measured, told
 from penchant.report.item_browser import every_item
 from penchant.report.tables import Number, estimate
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Each, Forest
-from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import At, Line, RowSource, but, compared, sources, together
+from penchant.views.rows import At, Line, RowSource, but, sources, together
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import in_words, notes_of
-from penchant.wording.templates import Text
 
 MOST = 6
-"""The number of words on either side that are listed as furthest from their text."""
+"""Number of words listed for either sign of m − c."""
 _KEYS = ("contrast", "word")
-_SLOPE, _GAP = Shown(".2f", "words", null=1), Shown("+.2f", "words")
 _COMPARED = {difference(measure): measure for measure in (SLOPE, SHIFT)}
 
 
@@ -54,13 +51,6 @@ def result_of(source: RowSource) -> BaseResult:
     """Return the result of a model."""
     assert source.result is not None
     return source.result
-
-
-def asked(results: Sequence[BaseResult]) -> list[str]:
-    """Return the names of the contrasts, in order, without the control."""
-    controls = {name for result in results for name in result.items.filter("control")["contrast"]}
-    names = dict.fromkeys(name for result in results for name in result.summary["contrast"])
-    return [name for name in names if name not in controls]
 
 
 def labels(items: pl.DataFrame, contrast: str) -> tuple[str, str]:
@@ -77,7 +67,7 @@ def in_text(source: RowSource) -> Mapping[tuple[str, str], Mapping[str, Any]]:
 
 
 def words(line: Line, *, rare: bool) -> list[str]:
-    """Return the words of a row's contrast and kind: those that the text has too rarely if `rare`, or the others."""
+    """Return the words of a row's contrast and kind that are too rare in the text (`rare`), or the others."""
     gaps = line.source.only(At(measure=GAP, contrast=line["contrast"]))
     return [
         gap["word"] for gap in gaps if line["kind"] in (EVERYTHING, gap["kind"]) and math.isnan(gap["value"]) == rare
@@ -85,10 +75,7 @@ def words(line: Line, *, rare: bool) -> list[str]:
 
 
 def furthest(found: Sequence[RowSource]) -> list[RowSource]:
-    """Keep, of m − c, the words furthest from their text: of either sign, the furthest first.
-
-    Words of the control are left out.
-    """
+    """Keep the words with the largest |m − c| of either sign, largest first, without words of the control."""
     return [replace(source, frame=_furthest(source.frame, asked([result_of(source)]))) for source in found]
 
 
@@ -103,14 +90,18 @@ def _furthest(frame: pl.DataFrame, contrasts: Sequence[str]) -> pl.DataFrame:
 
 
 def far(found: Sequence[RowSource]) -> list[RowSource]:
-    """Keep m − c of the words that are among the furthest from their text under some model."""
+    """Keep m − c of the words that `furthest` keeps for any model."""
     names = {line["word"] for source in furthest(found) for line in source.only(At(measure=GAP))}
     kept = pl.col("word").is_in(list(names)) & pl.col("value").is_not_nan()
     return [replace(source, frame=source.frame.filter(kept)) for source in found]
 
 
 def by_word(result: BaseResult) -> pl.DataFrame:
-    """Return a row per word: m, c, m − c, the counts of its text, and its mean score after each group word."""
+    """Return a row per attribute word: m, c, m − c, its counts in the text, and its mean score with each group word.
+
+    m is the model's association of the word with group A rather than B, and c the log-odds ratio of the word between
+    the sentences of the text with words of A and those with words of B.
+    """
     rows = result.summary.filter(pl.col("word") != "")
     gaps = rows.filter(measure=GAP)
     notes = pl.Series("notes", [in_words(notes_of(row)) for row in gaps.iter_rows(named=True)], dtype=pl.String)
@@ -131,7 +122,6 @@ def _by_group_word(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the names of the groups, and the slopes that have an interval, by contrast."""
     items = every_item(results)
     slopes: dict[str, list[tuple[str, Number]]] = {name: [] for name in items["contrast"].unique()}
     for line in together(sources(results), At(measure=SLOPE, kind=EVERYTHING)):
@@ -223,7 +213,6 @@ _DIFFERENCES = (
 
 
 def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
-    """Yield a panel for each model: m against c of one contrast, the line of slope 1 and that of the words."""
     for source in sources(results):
         gaps = [line for line in source.only(At(measure=GAP)) if not math.isnan(line["value"])]
         points = [_point(line) for line in gaps]
@@ -268,52 +257,6 @@ _FIGURES = (
 )
 
 
-# Finding ------------------------------------------------------------------------------------------------------------
-
-
-def verdict(slope: Line) -> str:
-    """Return the verdict on a model against its text: more or less only if both slopes show it."""
-    zero, exact = slope.at(measure=AGAINST_0), slope.at(measure=EXACT)
-    assert zero is not None and exact is not None
-    if not told(slope.row, 1):
-        return "not-from-1"
-    if not told(zero.row, 0):
-        return "not-from-0"
-    if slope["value"] < 0:
-        return "opposite"
-    if not told(exact.row, 1) or (exact["value"] > 1) != (slope["value"] > 1):
-        return "undecided"
-    return "more" if slope["value"] > 1 else "less"
-
-
-def _against_texts(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield sentences on each contrast: the models against their texts, and against the control."""
-    own, found = text.below("prose", "finding"), sources(results)
-    for contrast in asked(results):
-        at = {"contrast": contrast, "kind": EVERYTHING}
-        slopes = (line for source in found for line in source.only(At(measure=SLOPE, **at)))
-        yield from (_level(line, own) for line in slopes if measured([line.row]))
-        beyond = [(source.model, line.row) for source in found for line in source.only(At(measure=BEYOND, **at))]
-        yield across(beyond, _GAP, own.get("beyond", "noun"), own.get("beyond", "what", contrast=contrast))
-
-
-def _between_models(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    if comparison is None:
-        return
-    own, (source,) = text.below("prose", "finding", "differences"), compared(comparison)
-    for contrast in asked(results):
-        lines = source.only(At(measure=difference(SLOPE), kind=EVERYTHING, contrast=contrast))
-        what = own.get("what", contrast=contrast)
-        yield differences((line.row for line in lines), _GAP, own.get("higher"), what)
-
-
-def _level(slope: Line, text: Text) -> str:
-    exact = slope.at(measure=EXACT)
-    assert exact is not None
-    facts = {"number": _SLOPE.number(slope.row), "exact": _SLOPE.number(exact.row, n=False)}
-    return text.get("slope", verdict(slope), model=slope.model, contrast=slope["contrast"], **facts)
-
-
 VIEWS = Views(
     tables=_TABLES,
     compared=_DIFFERENCES,
@@ -330,6 +273,6 @@ VIEWS = Views(
         ),
         rows=by_word,
     ),
-    finding=(FindingPart(_against_texts), FindingPart(_between_models)),
+    claims=CLAIMS,
     facts=_facts,
 )

@@ -41,7 +41,7 @@ from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")
-"""Settings of one measurement; a table shows one level of each."""
+"""Sampling settings; a table shows one level of each."""
 ITEM = ("category", "label", "layer", "context", *FAMILY)
 
 
@@ -74,7 +74,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return tuple(self.find(name, base) for name in listed(self.sentences))
 
     def occurrences(self, base: Sequence[Path] = (Path(),)) -> pl.DataFrame:
-        """Return the occurrences of the stimuli, read once. Raises DataError naming file and line."""
+        """Return the occurrences of the stimuli, cached. Raises DataError naming file and line."""
         places = self.places(base)
         if places not in self._occurrences:
             stimuli = self.stimuli(base)
@@ -83,7 +83,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return self._occurrences[places]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return an empty list: sentences that a model cannot read are left out and counted."""
+        """Return an empty list: sentences that a model cannot process are left out and counted."""
         self.chosen(base)
         if self.sentences is not None:
             self.occurrences(base)
@@ -104,7 +104,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return {**super().particulars(base), "sentences": cited(self.places(base))}
 
     def measure(self, session: Session) -> CombinedSamples:
-        """Draw sentences, read the vectors of the words in them, and combine the samples."""
+        """Draw sentences, compute the vectors of the words in them, and combine the samples."""
         lm, categories = session.lm, self.chosen(session.base)
         cuts = [Cut.of(self, segment, self.occurrences(session.base)) for segment in self._segments()]
         for cut in cuts:
@@ -191,8 +191,6 @@ def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """The parameters of one combination; `at` is the index of the layer among those read, `n` the number of samples."""
-
     category: Category
     layer: int
     at: int

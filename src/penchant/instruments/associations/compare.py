@@ -27,19 +27,19 @@ from penchant.wording.phrases import Method, Note, notes_of, present, read_notes
 
 _TOLERANCE = 1e-9
 _ELEMENTS = 2_000_000
-"""Array elements held at once."""
+"""Largest number of array elements in memory at once."""
 
 
 def exchange_test(
     first: Array, second: Array, rows: Sides, *, exact: int, draws: int = 10_000, seed: Seed = 0
 ) -> Permutation:
-    """Test two-sided for equal effect sizes, from s of every row in two models: (K, R) each, for K samples.
+    """Test two models for equal effect sizes by a two-sided exchange test.
 
-    The associations, scaled to mean 0 and sd 1 in each model and sample, are exchanged between the models, stimulus by
-    stimulus (Fisher 1935, §21); effect sizes are averaged over samples. Rows of one stimulus are exchanged together. A
-    pattern and its mirror image give the same difference, so that n stimuli have 2ⁿ⁻¹ patterns; up to `exact`, all are
-    enumerated, including that of the data. Beyond that, `draws` of them are drawn, and p = (1 + extreme)/(1 + draws). A
-    pattern in which nothing varies counts as extreme. p is NaN if s does not vary in some sample.
+    `first` and `second`, shape (K, R), have the association s of every row in K samples. The associations, scaled to
+    mean 0 and sd 1 in each model and sample, are exchanged between the models, stimulus by stimulus (Fisher 1935, §21);
+    effect sizes are averaged over samples. n stimuli have 2ⁿ⁻¹ distinct patterns. Up to `exact`, all are enumerated,
+    including the observed one; beyond that, `draws` of them are drawn, and p = (1 + extreme)/(1 + draws). A pattern in
+    which nothing varies counts as extreme. p is NaN if s does not vary in some sample.
     """
     a, b = _standardised(first), _standardised(second)
     units = int(rows.unit.max()) + 1
@@ -68,10 +68,9 @@ def _standardised(s: Array) -> Array:
 
 
 def _gaps(a: Array, b: Array, exchanged: Array, rows: Sides) -> Array:
-    """Return the mean over samples of d of the first model minus d of the second, in units of the largest d, (B,).
+    """Return the difference in d between the models, averaged over samples, for every pattern, shape (B,).
 
-    Rows marked in `exchanged` (B, R) have changed places. Sums over rows are linear in the marks, so that each pattern
-    costs three products and no copy of the table.
+    Rows marked in `exchanged` (B, R) are exchanged. d is in units of its largest possible value.
     """
     n = a.shape[1]
     first = rows.side == 0
@@ -110,11 +109,11 @@ _CELL = ("category", "label", "layer", "context")
 
 
 def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
-    """Return effect sizes of a minus those of b, by category.
+    """Return the differences in effect size (a − b) by category.
 
-    Stimuli, and samples of sentences, are resampled in both together; the test exchanges the models within stimuli.
-    Holm's adjustment is over all differences between the two; differences over all contexts of log-probabilities are
-    adjusted separately. Raises StudyError for results that cannot be compared, naming what differs.
+    Stimuli and samples of sentences are resampled jointly; the test exchanges the models within stimuli. Holm's
+    adjustment is over all differences between the two; differences over all contexts of log-probabilities are adjusted
+    separately. Raises StudyError for results that cannot be compared, naming what differs.
     """
     free = {"model", "dtype", "case"}
     keys = ["id", "sentence"] if a.signature["probe"] == "logprob-bias" else ["id"]
@@ -135,7 +134,7 @@ FEW = 12
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """The data of one side of a difference: s of every row in each of K tables, (K, R), and effect sizes of resamples.
+    """One model's s of every row in K tables, shape (K, R), and its bootstrap effect sizes.
 
     `smallest` is the number of stimuli in the smallest set.
     """
@@ -168,7 +167,10 @@ def _headline(result: BaseResult, sampled: bool) -> pl.DataFrame:
 
 
 def _difference(gap: float, one: _Measured, other: _Measured, settings: AssociationSettings) -> Estimate:
-    """Return a difference with its interval and test. `gap` may weight the samples, which `one` and `other` do not."""
+    """Return a difference with its interval and test.
+
+    `gap` may weight the samples; `one` and `other` do not.
+    """
     # The same seed draws the same stimuli and samples in both.
     draws = one.draws - other.draws
     kept = draws[~np.isnan(draws)]
@@ -193,7 +195,6 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
 
 
 def _samples(result: BaseResult, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
-    """Yield the samples of every combination, read from CEAT's items."""
     for key, items in result.items.group_by(keys, maintain_order=True):
         words = [items.filter(pl.col("side") == side)["word"].to_list() for side in "XYAB"]
         s = np.array(items[BY_SAMPLE].drop_nulls().to_list(), dtype=np.float64).T
@@ -202,7 +203,6 @@ def _samples(result: BaseResult, keys: list[str], settings: AssociationSettings)
 
 
 def _tables(result: BaseResult, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
-    """Yield the table of every category, layer and context, rebuilt from the items."""
     for key, cell in _cells(result, keys):
         s = contrasts(cell.tables, cell.columns)
         yield key, _Measured(cell.rows, s, cell.draws(settings), cell.smallest)

@@ -14,7 +14,7 @@ from penchant.instruments.associations.sampled_effects import Sides, effects
 from penchant.stats.inputs import Array
 
 _SINGLE = 1e-6
-"""Largest sd that counts as rounding, in sums of cosines in single precision."""
+"""Largest sd regarded as rounding error in single-precision sums of cosines."""
 _ROWS = 128
 """Vectors converted at once; small enough for a processor's cache at the usual widths."""
 _TOO_LARGE = 65_536
@@ -59,9 +59,8 @@ def contextual_effects(
 ) -> Contextual:
     """Return effect sizes of samples that each use one contextual vector per stimulus (CEAT; Guo & Caliskan 2021).
 
-    s of a vector is its product with a difference of mean unit vectors, so each sample needs the sum of its attributes'
-    vectors and one product per target, not every cosine. Variances are sd² of s over all targets. Raises DataError for
-    a vector that is zero or not finite.
+    Variances are sd² of s over all targets; the cosines of the first `keep` samples are kept. Raises DataError for a
+    vector that is zero or not finite.
     """
     n = len(rows[0][0].picks)
     kept = min(keep, n)
@@ -97,7 +96,7 @@ class _Units:
         self.width = 0
 
     def take(self, pool: VectorPool) -> None:
-        """Switch to this pool."""
+        """Load the vectors of a pool."""
         self._vectors = pool.vectors()
         if self._vectors.shape[1] != self.width:
             self.width = self._vectors.shape[1]
@@ -132,10 +131,7 @@ class _Units:
 
 
 def _widen(half: NDArray[np.floating], out: NDArray[np.float32]) -> None:
-    """Convert finite float16 to float32 exactly, by shifting the bits and then correcting the exponent with a product.
-
-    NumPy's own conversion is not vectorised and would take longer than everything else here.
-    """
+    """Convert finite float16 values to float32 exactly, with vectorised bit operations."""
     bits = out.view(np.int32)
     np.copyto(bits, half.view(np.int16))  # sign extension fills the upper half
     np.left_shift(bits, 13, out=bits)

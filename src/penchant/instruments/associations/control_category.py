@@ -25,10 +25,10 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class CellWords:
-    """A cell and the words of its four sets: first and second set of rows, first and second of columns.
+    """Tables of associations with the words of their two sets of rows and two sets of columns.
 
-    `combined`: the combined effect size of CEAT's samples, which are the tables of the cell; if None, the effect size
-    is that of the mean of the tables.
+    `combined` is the combined effect size of CEAT's samples; if None, the effect size is computed from the mean of the
+    tables.
     """
 
     cell: Cell
@@ -49,9 +49,9 @@ class CellWords:
         return float(effects(contrasts(table, self.cell.columns), self.cell.rows, ddof=settings.ddof))
 
     def draws(self, settings: AssociationSettings) -> Array:
-        """Return d of every resample.
+        """Return d of every bootstrap resample.
 
-        Draws depend on the words of a list alone, so that two categories that share a list are resampled together.
+        Draws depend only on the words of a list, so that categories that share a list are resampled together.
         """
         cell = self.cell
         tables = np.asarray(cell.tables, dtype=np.float64)
@@ -70,7 +70,7 @@ class CellWords:
 
 
 def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: AssociationSettings) -> Array:
-    """Return the number of times each stimulus is drawn, (units, B), which depends on the words of its list alone."""
+    """Return how often each stimulus is drawn, shape (units, B), which depends only on the words of its list."""
     counts = np.empty((int(sides.unit.max()) + 1, settings.resamples))
     for side, words in enumerate(lists):
         units = np.sort(sides.units(side))  # in the order of their names
@@ -92,10 +92,9 @@ def beyond_controls(
     apart: Sequence[str] = (),
     whole: str = "",
 ) -> list[Estimate]:
-    """Return the difference for every category whose control was measured too, at equal layers and contexts.
+    """Return the difference between every category and its control at the same layer and context.
 
-    Holm's adjustment is over the family that `together` names. The context of all structures is compared if both have
-    it.
+    Holm's adjustment is over the family that `together` names.
     """
     return with_holm(_differences(placed, controls, settings), together(BEYOND, apart, whole=whole))
 

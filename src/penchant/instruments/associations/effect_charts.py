@@ -32,7 +32,6 @@ _PANEL = 210, 120
 
 
 def _known(results: Sequence[BaseResult]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the known effect sizes, and these together with the missing ones, at which a line breaks."""
     estimates = stacked(results, headline(probe(results)))
     known = estimates.filter(pl.col("value").is_not_nan())
     whole = estimates.join(known, on="category", how="semi", maintain_order="left")
@@ -42,7 +41,7 @@ def _known(results: Sequence[BaseResult]) -> tuple[pl.DataFrame, pl.DataFrame]:
 def by_context(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of effect sizes against the context, a panel for each category; None if there is one context.
 
-    The average over all structures is not a structure of its own.
+    The average over all structures is left out.
     """
     known, whole = _known(results)
     if not len(known) or len(levels(known, "context")) < 2:
@@ -113,7 +112,6 @@ def _zero(axis: str) -> alt.Chart:
 
 
 def _lines(shown: pl.DataFrame, factor: str, field: str, unit: str) -> alt.ConcatChart:
-    """Return effect sizes against the levels of a factor: one line per model, with their marks side by side."""
     who = levels(shown, "who")
     rows = _rows(shown, **{field: factor})
     order = levels(shown, factor)

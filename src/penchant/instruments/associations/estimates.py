@@ -40,10 +40,7 @@ CAUTIONS = TEXT.below("cautions")
 EFFECT = "effect size"
 BY_SENTENCE = "effect size, every sentence by itself"
 RELIABLE = 0.7
-"""The share of the variance of s below which a note says that s depends on the choice of columns.
-
-Above it, intervals covered the d of very many columns in at least 93 % of simulations.
-"""
+"""Reliability of s below which a note says that s depends on the choice of columns."""
 UNEQUAL = 2
 """Ratio of the lengths of CEAT's two target lists from which a note is added."""
 SIDES = ("X", "Y", "A", "B")
@@ -51,7 +48,7 @@ SIDES = ("X", "Y", "A", "B")
 
 @dataclass(frozen=True, slots=True)
 class Stimuli:
-    """The stimuli of one category, by set, that a model knows; `lost` are those it lacks."""
+    """The stimuli of a category that a model knows, by set; `lost` are the others."""
 
     x: tuple[str, ...]
     y: tuple[str, ...]
@@ -89,7 +86,7 @@ class Stimuli:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An array of K tables, shape (K, R, C), and the stimuli of its rows and columns."""
+    """K tables of associations, shape (K, R, C), with the stimuli of their rows and columns."""
 
     by: Mapping[str, str]
     tables: Table
@@ -104,10 +101,11 @@ class Cell:
     def test(
         self, settings: AssociationSettings, *, apart: bool = False, s: Array | None = None, studentised: bool = False
     ) -> tuple[float, Method]:
-        """Return the p-value over stimuli and the test.
+        """Return the p-value of the permutation test of the two sets of stimuli, and its method.
 
-        With `apart`, every row counts as a stimulus of its own. `s` replaces the value of every row computed from the
-        tables. `studentised`: sets of unequal size are compared by Welch's t.
+        `settings` may select the normal test instead. `s` holds the association of every row (default: `self.s()`),
+        averaged by stimulus unless `apart` treats every row as a stimulus of its own. With `studentised`, the
+        permutation test compares sets of unequal size by Welch's t.
         """
         s = self.s() if s is None else s
         first = self.rows.side == 0
@@ -135,7 +133,7 @@ class Cell:
         return permutation.p, Method(code, **params, **sided(settings.alternative))
 
     def draws(self, settings: AssociationSettings) -> Array:
-        """Return mean effect sizes of resampled tables and stimuli; NaN if nothing varies in a draw."""
+        """Return bootstrap draws of the mean effect size; NaN if nothing varies in a draw."""
         return resampled_effects(
             self.tables,
             self.rows,
@@ -169,7 +167,7 @@ class Cell:
         )
 
     def notes(self, value: float, low: float, settings: AssociationSettings) -> Notes:
-        """Return notes on a missing interval, unequal sets, and s that depends on the choice of columns."""
+        """Return notes on a missing interval, unequal sets, and the dependence of s on the choice of columns."""
         notes: list[Note | None] = []
         if math.isnan(low) and self.smallest < 2:
             notes.append(Note("associations.one-stimulus"))
@@ -188,18 +186,16 @@ def sided(alternative: str) -> dict[str, object]:
 
 
 def bootstrap(code: str, what: str, smallest: int, lost: int, settings: AssociationSettings) -> Method:
-    """Describe an interval from resampled stimuli (`what` is resampled), of which `lost` draws were left out."""
+    """Describe a bootstrap interval over `what`, from which `lost` draws were left out."""
     drawn = {"resamples": settings.resamples, "lost": lost or None, "seed": settings.seed}
     return Method(code, what=what, smallest=smallest, **drawn)
 
 
 def _unequal(x: int, y: int) -> Note | None:
-    """Return the note on target lists of unequal length; None for others."""
     return None if max(x, y) < UNEQUAL * min(x, y) else Note("associations.unequal-targets", first=x, second=y)
 
 
 def _faint(share: float, columns: Sides, settings: AssociationSettings) -> Note | None:
-    """Return the note on s that depends on the choice of columns; None if that dependence is small."""
     if not share < RELIABLE:
         return None
     noun = "targets" if settings.name == "logprob-bias" else "attributes"
@@ -320,9 +316,9 @@ def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM
 
 
 def stimulus_names(part: Iterable[tuple[str, str]], unit_of_test: str) -> list[Name]:
-    """Return the names of stimuli, which are pairs of word and sentence.
+    """Return the names of stimuli given as pairs of word and sentence.
 
-    Names are words if the unit is "word", else word and sentence with a number that counts repetitions.
+    A name is the word if the unit is "word", else word and sentence with a number that counts repetitions.
     """
     seen: Counter[tuple[str, str]] = Counter()
     names: list[Name] = []

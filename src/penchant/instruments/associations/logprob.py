@@ -41,7 +41,6 @@ _SCHEMA: dict[str, Any] = {
 
 
 def _repeated_word(category: Category) -> str | None:
-    """Return a word that occurs twice in one of the lists that fill the target slot; None if there is none."""
     return next((word for part in _slots(category)[1][:2] for word in part.words if part.words.count(word) > 1), None)
 
 
@@ -53,13 +52,12 @@ def _slots(category: Category) -> tuple[tuple[str, ...], tuple[WordList, ...]]:
 
 
 def _sentence_count(category: Category) -> int:
-    """Return the number of sentences of a category."""
     first, second, third, fourth = (len(part.words) for part in _slots(category)[1])
     return len(category.contexts) * (first + second) * (third + fourth)
 
 
 def _readable_stimuli(category: Category, scorer: Scorer, max_missing: float) -> Stimuli:
-    """Return the words that the model can read in every sentence; of a pair, both words or neither."""
+    """Select the words that the model can score in every sentence; of a pair, both words or neither."""
     lists = _slots(category)[1]
     targets, attributes = [*lists[0].words, *lists[1].words], [*lists[2].words, *lists[3].words]
     words: list[str] = []
@@ -84,7 +82,6 @@ def _readable_stimuli(category: Category, scorer: Scorer, max_missing: float) ->
 def _scored_sentences(
     category: Category, stimuli: Stimuli, scorer: Scorer, pieces: Literal["all", "first"], language: str
 ) -> pl.DataFrame:
-    """Return one row for every sentence of a category, with its fill, prior and corrected score."""
     rows: list[dict[str, Any]] = []
     places: list[Place] = []
     for row, (target, attribute) in _unscored(category, stimuli, language):
@@ -109,7 +106,6 @@ def _scored_sentences(
 def _unscored(
     category: Category, stimuli: Stimuli, language: str
 ) -> Iterator[tuple[dict[str, Any], tuple[tuple[int, int], tuple[int, int]]]]:
-    """Yield the row of every sentence without its scores, and the spans of its target and attribute."""
     targets, attributes = _fillers(category, stimuli)
     matcher = Matcher({word: [word] for _, word in attributes}, language)
     for number, context in enumerate(category.contexts):
@@ -135,7 +131,6 @@ def _unscored(
 
 
 def _fillers(category: Category, stimuli: Stimuli) -> list[list[tuple[str, str]]]:
-    """Return the words that fill the target slot and those that fill the attribute slot, each once, with their sets."""
     sides, _ = _slots(category)
     words = dict(zip("XYAB", stimuli.sets, strict=True))
     return [
@@ -167,7 +162,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
-        """Return the categories named, or all that have contexts. Raises DataError for a named one that has none."""
+        """Return the selected categories, or all with contexts. Raises DataError for a selected one without any."""
         named = super().chosen(base)
         with_contexts = tuple(category for category in named if category.contexts)
         for category in named:
@@ -185,7 +180,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
         return self
 
     def measure(self, session: Session) -> ScoredSentences:
-        """Score the target of every sentence, with the attribute seen and masked."""
+        """Score the target of every sentence, with the attribute visible and masked."""
         categories = self.chosen(session.base)
         session.expect(sum(map(_sentence_count, categories)), inputs=2)
         stimuli: dict[str, Stimuli] = {}

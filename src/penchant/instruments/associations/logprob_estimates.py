@@ -37,7 +37,7 @@ OF_TEMPLATE = "effect size in one template"
 
 
 def difference(score: str) -> str:
-    """Return the measure name of the mean score of the first set of targets minus that of the second."""
+    """Name the measure of the difference in mean score between the two sets of targets."""
     return f"difference of {score} scores"
 
 
@@ -47,7 +47,7 @@ def bias_estimates(
     stimuli: Mapping[str, Stimuli],
     settings: AssociationSettings,
 ) -> list[Estimate]:
-    """Return all estimates from scored sentences; needs no model."""
+    """Return all estimates from scored sentences."""
     rows: list[Estimate] = []
     placed: list[CellWords] = []
     for category in categories:
@@ -109,15 +109,14 @@ def _by(category: str, label: str, structure: str) -> dict[str, str]:
 
 
 def _structures(structures_of_templates: Sequence[str]) -> tuple[str, ...]:
-    """Return the distinct structures of some templates, followed by EVERY if there are several."""
     structures = tuple(dict.fromkeys(structures_of_templates))
     return (*structures, EVERY) if len(structures) > 1 else structures
 
 
 def contexts(items: pl.DataFrame) -> Iterator[tuple[dict[str, Cell], list[tuple[str, str]]]]:
-    """Yield the cells of every structure of one category, and of all together: one cell per score.
+    """Yield one cell per score, and the attributes, for every structure of a category and for all together.
 
-    Rows are attributes, columns are targets; with each dict of cells come the attributes as (set, word).
+    Rows are attributes, columns are targets; the attributes are (set, word) pairs.
     """
     if not len(items):
         return
@@ -150,7 +149,7 @@ def _sides(stimuli: Sequence[tuple[str, str]]) -> Sides:
 def _differences(
     cells: Mapping[str, Cell], words: Sequence[tuple[str, str]], settings: AssociationSettings
 ) -> Iterator[Estimate]:
-    """Yield the mean over the first targets minus that over the second, for every score and set of attributes."""
+    """Yield the difference in mean score between the two sets of targets, for every score and set of attributes."""
     cell = cells[SCORES[0]]
     draws = resampled_contrasts(
         np.stack([cells[score].tables[0] for score in SCORES]),
@@ -187,7 +186,7 @@ def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Associ
 
 
 def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Yield cautions about attributes that leak into the prior, suffixes that share a token, and uneven targets."""
+    """Yield cautions about attributes that leak into the prior, suffixes that share a token, and unequal lengths."""
     leaks = items.filter("leaks").select("category", "template", "attribute").unique(maintain_order=True)
     if len(leaks):
         category, template, attribute = leaks.row(0)

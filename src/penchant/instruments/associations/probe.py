@@ -50,7 +50,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         for name in self.categories or ():
             if name not in known:
                 raise DataError(
-                    f"no category '{name}'",
+                    f"there is no category '{name}'",
                     where=stimuli.name,
                     field="categories",
                     hint=f"use one of {', '.join(known)}",
@@ -64,7 +64,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         names = known if self.categories is None else dict.fromkeys(self.categories)
         categories = tuple(known[name] for name in names if self.name in known[name].measures)
         if not categories:
-            raise DataError(f"no category for {self.name}", where=stimuli.name, field="categories")
+            raise DataError(f"there is no category for {self.name}", where=stimuli.name, field="categories")
         for category in categories if self.duplicates == "error" else ():
             if repeated := category.repeated():
                 raise DataError(
@@ -93,7 +93,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return spread(places, most, seed=self.seed, content=lambda i: (words[i],), group=lambda i: "")
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return an empty list: stimuli that a model cannot read are counted as missing."""
+        """Return an empty list: stimuli unknown to a model are counted as missing."""
         self.chosen(base)
         return []
 
@@ -114,7 +114,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return TextNeeds(self.stimuli(base))
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the stimuli, the instrument's own parameters and those of the test, for the signature."""
+        """Return the entries of the signature: stimuli, parameters of the instrument and parameters of the test."""
         stimuli = self.stimuli(base)
         return {
             "data": f"{stimuli.name}#{stimuli.sha256[:6]}",
@@ -126,7 +126,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         }
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """Return the part of the signature that only this instrument has."""
+        """Return the entries of the signature that only this instrument has."""
         return {name: written(self, name) for name in type(self).model_fields if name not in Association.model_fields}
 
 

@@ -86,7 +86,7 @@ class Combination:
         return CellWords(filled.cell, self.stimuli.sets, combined.effect)
 
     def _spread(self, whole: Contextual, filled: Filled, settings: CEATSettings) -> Iterator[Estimate]:
-        """Yield τ and I² between samples, beyond the variance over stimuli, and the interval of a further sample."""
+        """Yield τ and I² between samples, beyond the variance over stimuli, and the prediction interval of a sample."""
         level, by, rows = settings.level, self.by, filled.cell.rows
         own = effect_variance(whole.effects, len(rows.side), largest_effect(rows, ddof=settings.ddof))
         if (own > 0).all():

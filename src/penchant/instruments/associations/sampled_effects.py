@@ -20,7 +20,7 @@ Name = str | int | tuple[int | str, ...]
 _BLOCK = 4_000_000
 """Array elements held at once while resampling."""
 _DOUBLE = 1e-12
-"""Largest sd that counts as rounding, in sums of cosines in double precision."""
+"""Largest sd regarded as rounding error in double-precision sums of cosines."""
 _ONE = 1 - 1e-12
 """The correlation used in place of 1, whose artanh is infinite."""
 SEPARATED = 0.999
@@ -78,7 +78,7 @@ def effects(s: Array, rows: Sides, *, ddof: int = 1, rounding: float = _DOUBLE) 
 
 
 def _weighted(s: Array, weights: Array, rows: Sides, ddof: int, rounding: float = _DOUBLE) -> Array:
-    """Return d of s (…, R, B) where row r counts weights[r, b] times."""
+    """Return d of s (…, R, B), where row r has the weight weights[r, b]."""
     first = (rows.side == 0)[:, None]
     w_first, w_second = weights * first, weights * ~first
     n = weights.sum(axis=0)

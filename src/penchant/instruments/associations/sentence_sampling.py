@@ -1,4 +1,4 @@
-"""The sentences that CEAT's samples take for each word in one segment."""
+"""Sampling of sentences for CEAT: one sentence per word and sample, by segment."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from penchant.unicode_spellings import Alignment
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The rows of a segment that the samples take for one word.
+    """The rows of a segment drawn for one word, one per sample.
 
-    `usable` is the number of different rows to choose from, counted up to the larger of the number of samples and the
+    `usable` is the number of distinct rows to choose from, counted up to the larger of the number of samples and the
     probe's `minimum`.
     """
 
@@ -54,7 +54,7 @@ class Cut:
 
     @classmethod
     def of(cls, probe: CEATSettings, segment: Segment, occurrences: pl.DataFrame) -> Cut:
-        """Select the occurrences that fit a segment, each word's in the order in which `fixed` sampling takes them."""
+        """Select the occurrences that fit a segment, by word, in the order of `fixed` sampling."""
         # Order by the position in the whole sentence, so that windows of all lengths come from the same sentences.
         frame = cut(occurrences.with_columns(place=pl.col("start")), segment)
         order: dict[str, list[tuple[bytes, int]]] = {}
@@ -69,7 +69,7 @@ class Cut:
         return cls(segment, frame, rows, probe.pieces == "root", words)
 
     def draw(self, probe: CEATSettings, lm: LanguageModel, scorer: Scorer) -> None:
-        """Choose the sentences of every sampling, leaving out those the model cannot read."""
+        """Choose the sentences of every sampling, leaving out those the model cannot process."""
         for sampling in probe.sampling:
             for n in probe.samples:
                 self.drawn[sampling, n] = {word: self._draw(word, sampling, n, probe, lm, scorer) for word in self.rows}

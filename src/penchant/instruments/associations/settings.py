@@ -34,7 +34,7 @@ class AssociationSettings(Settings):
     )
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
     columns: Given[dict[Literal["category", "set", "word", "label"], str], Columns] = default_of(default={})
-    """Columns of a table of words that are not called category, set, word or label, as field: column."""
+    """Column names that differ from the fields category, set, word and label, as field: column."""
     categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
     """Names of the categories to test. Default: all that are meant for this instrument."""
     language: str | None = None
@@ -62,7 +62,7 @@ class AssociationSettings(Settings):
     Beyond it, the test draws random ones.
     """
     draws: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
-    """Number of random partitions where there are more than `exact`. Default: 10000."""
+    """Number of random partitions to draw if there are more than `exact`. Default: 10000."""
     max_missing: Share = 0.2
     """Largest share of a list of words that may be missing; beyond, the category has no effect size. Default: 0.2."""
     duplicates: Literal["error", "allow"] = "error"
@@ -194,7 +194,7 @@ class LogProbBiasSettings(AssociationSettings):
     pieces: Literal["all", "first"] = "all"
     """Scoring of a word of several pieces: `all` (default) or `first`.
 
-    `all`: one mask per piece and the sum of their log-probabilities; `first`: a single mask, read for the first piece
+    `all`: one mask per piece and the sum of their log-probabilities; `first`: a single mask, scored for the first piece
     as in older code.
     """
 
@@ -203,5 +203,5 @@ _KINDS = {kind.name: kind for kind in (WEATSettings, SEATSettings, CEATSettings,
 
 
 def settings_of(result: BaseResult) -> AssociationSettings:
-    """Return the settings of a result of any of these probes. Raises StudyError."""
+    """Return the settings of the result of an association test. Raises StudyError if they are invalid."""
     return _KINDS[result.signature["probe"]].of(result.settings)

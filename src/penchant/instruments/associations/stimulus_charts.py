@@ -42,7 +42,7 @@ Values = NDArray[np.float64]
 
 
 def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart]) -> alt.ConcatChart:
-    """Return one panel per category, under its name, which wraps to as many lines as it needs."""
+    """Return one panel per category, with its name as a wrapped title."""
     return alt.concat(
         *(
             draw(category).properties(
@@ -213,7 +213,6 @@ def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str, axis: str) -
 
 
 def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.LayerChart:
-    """Return the strips of a category. In each set the rightmost stimulus is labelled above, the leftmost below."""
     shown = frame.drop_nulls("association").filter(pl.col("association").is_finite())
     sets = [side for side in SIDES if side in set(shown["set"])]
     rows = [
@@ -254,6 +253,5 @@ def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.Lay
 
 
 def _aligned(value: float, low: float, high: float) -> str:
-    """Return the alignment of a name with its mark that keeps it within the panel."""
     share = (value - low) / (high - low) if high > low else 0.5
     return "left" if share < 0.3 else "right" if share > 0.7 else "center"

@@ -57,7 +57,6 @@ def _place(line: Line) -> tuple[str, ...]:
 
 
 def _templates(line: Line) -> list[Line]:
-    """Return the effect sizes of all templates that a row covers, the smallest first."""
     return _by_place(line.source)[_place(line)]
 
 
@@ -77,7 +76,6 @@ def _varying(
     of: Callable[[Sequence[RowSource]], list[RowSource]] = stacked_rows,
     detail: bool = True,
 ) -> TableSpec:
-    """Return the table of a measure, with `others` beside it and a column for each factor that varies."""
     return TableSpec(name, At(measure=measure), varying(measure, *others, rest=rest, within=of), of=of, detail=detail)
 
 
@@ -111,7 +109,6 @@ def _of_sentences(result: BaseResult) -> bool:
 
 
 def _words_of_sets(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the words of the sets X, Y, A and B of each category that at least one model has."""
     labels: dict[str, str] = {}
     sets: dict[str, dict[str, dict[str, None]]] = {}
     for source in found:
@@ -141,11 +138,6 @@ _SIDE = level("side", "set")
 
 
 def _of(measures: Sequence[str], form: str, who: Column, *, all_: bool) -> Columns:
-    """Return the function that makes the columns of effect sizes or their differences.
-
-    Several contexts have a column each, or a row each (`all_`).
-    """
-
     def columns(found: Sequence[RowSource]) -> list[Column]:
         rows = rows_of(found if all_ else shown_at("sampling", "samples")(found), *measures)
         contexts = [] if all_ else levels(rows, "context")
@@ -163,7 +155,6 @@ _KEYS = (*SIDES, "measure", "category", "layer", "side", "stimulus")
 
 
 def _leads(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the rows at the displayed sampling, with those of each row's first context marked in `leads`."""
     selected = []
     for source in shown_at("sampling", "samples")(found):
         keys = [name for name in source.frame.columns if name in _KEYS]
@@ -177,7 +168,6 @@ def _is_first(line: Line) -> bool:
 
 
 def _several_layers(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return all rows if there are several layers (of differences: several samplings), else none."""
     rows = rows_of(found, *HEADLINE, DIFFERENCE)
     compared = found[0].result is None
     shown = len(only(rows, "sampling", "samples")) < len(rows) if compared else bool(several(rows, "layer"))
@@ -185,7 +175,6 @@ def _several_layers(found: Sequence[RowSource]) -> list[RowSource]:
 
 
 def _effects(measures: Sequence[str], form: str, who: Column, name: str) -> list[TableSpec]:
-    """Return two tables of effect sizes, or of their differences: at the displayed sampling, and at all levels."""
     at = At(measure=tuple(measures))
     return [
         TableSpec(name, at, _of(measures, form, who, all_=False), of=_leads, takes=_is_first),

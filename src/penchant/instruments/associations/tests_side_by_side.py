@@ -11,10 +11,11 @@ from typing import Any
 from penchant.instruments.associations.view_rows import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
 from penchant.records import BaseResult
 from penchant.report.figures import INK, Figure
-from penchant.report.finding import sentences, told
 from penchant.report.lazy_altair import alt
 from penchant.report.sections import Section
+from penchant.report.significance import measured, sentences, told
 from penchant.report.tables import Number, ReportRow, ReportTable, estimate
+from penchant.report.verdicts import Answer
 from penchant.stats.hypothesis_tests import holm
 from penchant.views.figures import figure
 from penchant.wording.phrases import Note
@@ -23,7 +24,7 @@ from penchant.wording.templates import Text
 NAMES = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "logprob-bias": "log-probability"}
 """The names of the association measures in column heads."""
 _ROOM = 110
-"""Total number of characters of the heads beyond which models are numbered."""
+"""Total length of the column heads beyond which models are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,6 @@ def columns(results: Sequence[BaseResult]) -> list[MeasureColumn]:
 
 
 def _adjusted(shown_columns: Sequence[MeasureColumn]) -> list[MeasureColumn]:
-    """Return the columns with p adjusted over all of them, because a reader picks from the whole table."""
     adjusted = holm([row["p"] for column in shown_columns for row in column.rows.values()]).tolist()
     family = {"tests": sum(p == p for p in adjusted), "test_family": "all measures and categories"}
     each = iter(adjusted)
@@ -66,10 +66,6 @@ def _adjusted(shown_columns: Sequence[MeasureColumn]) -> list[MeasureColumn]:
 
 
 def _heads(results: Sequence[BaseResult]) -> list[str]:
-    """Return measure and model as the head of each column.
-
-    If the models' names are too long they are numbered, and a measure with a single model stands alone.
-    """
     measures = [NAMES[result.signature["probe"]] for result in results]
     model_names = [result.signature["model"].rpartition("/")[2] for result in results]
     heads = [f"{measure} {model}" for measure, model in zip(measures, model_names, strict=True)]
@@ -169,21 +165,19 @@ def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
     return [figure("measures", chart, text, "")]
 
 
-def finding(results: Sequence[BaseResult], text: Text) -> list[str]:
-    """Return sentences on the categories in which all columns agree in sign, or all clearly differ from 0."""
+def agreement(results: Sequence[BaseResult], text: Text) -> list[Answer]:
+    """Return the answer on the categories in which all columns agree in sign, or all clearly differ from 0."""
     shown = columns(results)
     by_category = {
         category: [column.rows[category] for column in shown if category in column.rows] for category in _labels(shown)
     }
-    several = {
-        category: rows
-        for category, every in by_category.items()
-        if len(rows := [row for row in every if not math.isnan(row["value"])]) > 1
-    }
+    several = {category: rows for category, every in by_category.items() if len(rows := measured(every)) > 1}
+    if not several:
+        return []
     signs = [category for category, rows in several.items() if len({row["value"] > 0 for row in rows}) == 1]
     clear = [category for category in signs if all(told(row) for row in several[category])]
-    said = text.get("prose", "finding", signs=len(signs), of=len(several), clear=clear)
-    return sentences(said) if several else []
+    said = text.get("claims", "agreement", signs=len(signs), of=len(several), clear=clear)
+    return [Answer("agreement", text.get("question"), sentences(said), ())]
 
 
 def across(text: Text) -> Section:
@@ -202,5 +196,5 @@ def across(text: Text) -> Section:
         items=None,
         methods=methods,
         limits=lambda results: text.paragraphs("prose", "limits"),
-        finding=lambda results, comparison: finding(results, text),
+        answers=lambda results, comparison: agreement(results, text),
     )

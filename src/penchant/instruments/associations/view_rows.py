@@ -35,7 +35,7 @@ def headline(name: str) -> str:
 
 
 def context_name(name: str) -> str:
-    """Return the word for a context of an instrument."""
+    """Return an instrument's noun for a context."""
     return {"ceat": "segment", "logprob-bias": "structure"}.get(name, "context")
 
 
@@ -204,7 +204,7 @@ def heads(rows: pl.DataFrame, name: str, who: Column, *left_out: str) -> list[Co
 
 
 def varying(*measures: str, rest: Sequence[Column], within: Kept = stacked_rows) -> Columns:
-    """Return a function that makes the columns of a table of some measures."""
+    """Return a function that builds the columns of a table of some measures."""
 
     def columns(found: Sequence[RowSource]) -> list[Column]:
         return [*heads(rows_of(within(found), *measures), probe_of(found), model()), *rest]

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.associations.claims import claims
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.contextual_effects import KEPT
 from penchant.instruments.associations.control_category import BEYOND
@@ -33,14 +34,11 @@ from penchant.instruments.associations.view_rows import (
     where,
     with_factors,
 )
-from penchant.records import SIDES, BaseResult, Signature
-from penchant.report.finding import Shown, across
+from penchant.records import BaseResult, Signature
 from penchant.views.figures import Drawn, Forest
-from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import At, RowSource, sources
+from penchant.views.rows import At, RowSource
 from penchant.views.section import Views
-from penchant.wording.templates import Text
 
 _STATED = {
     "attributes": ASSOCIATION,
@@ -49,7 +47,7 @@ _STATED = {
     "sentences": BY_SENTENCE,
     "published": PUBLISHED,
 }
-"""The measures whose levels texts may name, by their fact."""
+"""Measures whose levels the texts may mention, by the name of the fact."""
 
 
 def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
@@ -57,6 +55,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     summaries = [result.summary for result in results]
     measured = {measure for summary in summaries for measure in summary["measure"]}
     return {
+        "some": _some,
         "cases": list(dict.fromkeys(result.signature.get("case", "") for result in results)),
         "control": BEYOND in measured,
         "few": FEW,
@@ -68,6 +67,11 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     }
 
 
+def _some(count: int, of: int, one: str) -> str:
+    """Return in how many categories a claim holds; `one` is empty for several models."""
+    return "" if of == 1 else f" in {count:,} of {of:,} {'categories' if one else 'cases'}"
+
+
 def _of_differences(comparison: pl.DataFrame) -> dict[str, Any]:
     rows = comparison.filter(measure=DIFFERENCE)
     name = Signature.parse(rows["signature"][0])["probe"] if len(rows) else ""
@@ -75,7 +79,6 @@ def _of_differences(comparison: pl.DataFrame) -> dict[str, Any]:
 
 
 def _stated(name: str, frame: pl.DataFrame) -> dict[str, Any]:
-    """Return the facts of a table: scope of Holm's adjustment, several contexts or not, and names of shown levels."""
     return {
         "family": families(frame, name) if len(frame) else "",
         "wide": len(frame) > 0 and len(levels(frame, "context")) > 1,
@@ -84,7 +87,6 @@ def _stated(name: str, frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def _placed(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the effect sizes with the place of each, treating several layers like several models."""
     selected = []
     several_layers = len(levels(rows_of(found, *HEADLINE), "layer")) > 1
     for source in shown_at("context", "sampling", "samples")(found):
@@ -96,36 +98,12 @@ def _placed(found: Sequence[RowSource]) -> list[RowSource]:
     return selected
 
 
-def _finding(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> list[str]:
-    """Return sentences on the categories with a clear effect size, or a clear difference between two models.
-
-    Both are at the chosen level of every factor.
-    """
-    words = text.below("prose", "finding")
-    how = Shown("+.2f", words.get("noun"))
-    parts = [
-        ("effects", source.model, source.only(At(measure=HEADLINE))) for source in shown_at(*FACTORS)(sources(results))
-    ]
-    if comparison is not None:
-        (whole,) = shown_at(*FACTORS)([RowSource("", comparison)])
-        for models, part in whole.frame.filter(measure=DIFFERENCE).group_by(SIDES, maintain_order=True):
-            parts.append(("differences", " − ".join(map(str, models)), RowSource("", part).lines))
-    return [
-        across(
-            [(f"{line['category']} {line['label']}".strip(), line.row) for line in lines],
-            *(how, words.get("places"), words.get(part, name=name)),
-        )
-        for part, name, lines in parts
-    ]
-
-
 # Items
 
 _NAMES, _MEANS, _WITH = "cosine_words", "cosine_means", "cosine_with"
 
 
 def _placed_items(result: BaseResult) -> pl.DataFrame:
-    """Return the items with their category in words, a column for every factor, and a mark for leaking attributes."""
     label = pl.when(pl.col("label") != pl.col("category")).then("label").otherwise(pl.lit(""))
     named = pl.concat_str("category", label, separator=" ").str.strip_chars()
     items = with_factors(result.items).with_columns(named.alias("place"))
@@ -136,7 +114,6 @@ def _placed_items(result: BaseResult) -> pl.DataFrame:
 
 
 def _with_cosines(result: BaseResult) -> pl.DataFrame:
-    """Return the stimuli with the cosines of each, for targets with attributes and for attributes with targets."""
     frame = _placed_items(result)
     words = TEXT.below("weat", "items", "said")
     names: list[list[str]] = [[] for _ in range(len(frame))]
@@ -160,7 +137,6 @@ def _with_cosines(result: BaseResult) -> pl.DataFrame:
 
 
 def _by_word(others: pl.DataFrame, cosines: NDArray[np.float64]) -> tuple[list[str], NDArray[np.float64]]:
-    """Return the words of the columns, once per set, and the mean over the columns of each."""
     columns: dict[tuple[str, str], list[int]] = {}
     for at, key in enumerate(others.select("side", "word").iter_rows()):
         columns.setdefault(key, []).append(at)
@@ -169,7 +145,6 @@ def _by_word(others: pl.DataFrame, cosines: NDArray[np.float64]) -> tuple[list[s
 
 
 def _with_scores(result: BaseResult) -> pl.DataFrame:
-    """Return the sentences with their scores formatted for display."""
     return _placed_items(result).with_columns(
         pl.col(name).round(3).cast(pl.String).alias(f"{name}_shown") for name in SCORES
     )
@@ -216,8 +191,8 @@ VIEWS = Views(
         StimulusStrips(),
     ),
     items=STIMULI,
-    finding=(FindingPart(lambda results, comparison, text: iter(_finding(results, comparison, text))),),
+    claims=claims("targets"),
     facts=_facts,
     compared_facts=_of_differences,
 )
-LOGPROB_VIEWS = replace(VIEWS, items=SENTENCES)
+LOGPROB_VIEWS = replace(VIEWS, items=SENTENCES, claims=claims("attributes"))

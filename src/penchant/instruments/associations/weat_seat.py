@@ -84,7 +84,7 @@ class WEAT(WEATSettings, Association[Tables]):
     kinds: ClassVar[tuple[str, ...]] = ("static",)
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with `case` decided. Raises MethodError for a model without static word vectors."""
+        """Return a copy with `case` set. Raises MethodError for a model without static word vectors."""
         vectors = require_static(self.name, model)
         lower = self.case == "lower" or (
             self.case == "auto" and not any(word != word.lower() for word in vectors.words)
@@ -131,7 +131,7 @@ class SEAT(SEATSettings, Association[Tables]):
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
 
     def measure(self, session: Session) -> Tables:
-        """Read the vectors of every sentence that contains a stimulus."""
+        """Compute the vectors of every sentence that contains a stimulus."""
         categories = self.chosen(session.base)
         sentences = {
             (part, word): _sentences_of(part, word) for c in categories for part in c.lists() for word in part.words
@@ -160,7 +160,10 @@ class SEAT(SEATSettings, Association[Tables]):
         return super(SEAT, settled).result(measured, signature)
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """Return this instrument's own parameters; the unit is the sentence if no stimulus words are declared."""
+        """Return the entries of the signature that only SEAT has.
+
+        The unit is the sentence if no stimulus words are declared.
+        """
         alone = all(_alone(category) for category in self.chosen(base))
         return {**super().particulars(base), **({"unit": "sentence"} if alone else {})}
 
@@ -177,7 +180,7 @@ class SEAT(SEATSettings, Association[Tables]):
             yield CAUTIONS.get("no-sentence", categories=bare)
 
     def _read_vectors(self, session: Session, distinct: Mapping[str, StimulusText]) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors, shape (layers, d), of the sentences that the model can read, by text."""
+        """Return the vectors, shape (layers, d), of the sentences that the model can process, by text."""
         scorer = session.scorer
         session.expect(len(distinct))
         reasons = scorer.usable((s.text, s.span, f"'{s.text}'") for s in distinct.values())
@@ -212,7 +215,6 @@ def _tables(
     vectors: Mapping[str, Vector],
     unit_of_test: str,
 ) -> Iterator[Table]:
-    """Yield the table of cosines of every category and layer (the keys of `vectors`)."""
     for category in categories:
         stimuli = Stimuli.of(category, have, settings.max_missing)
         parts = [
@@ -243,10 +245,6 @@ def _stimuli_of(tables: Iterable[Table]) -> dict[str, Stimuli]:
 
 
 def _estimates(measured: Tables, settings: AssociationSettings) -> list[Estimate]:
-    """Return all effect sizes and those beyond a control.
-
-    Where a word has several sentences, the test over sentences is added.
-    """
     rows: list[Estimate] = []
     placed: list[CellWords] = []
     for by, stimuli, filled in measured.tables:
@@ -265,9 +263,10 @@ def _estimates(measured: Tables, settings: AssociationSettings) -> list[Estimate
 
 
 def _capitals(words: Mapping[str, str], have: Collection[str], model: StaticVectors, *, lower: bool) -> Iterator[str]:
-    """Yield a caution about stimuli with capital letters (keys of `words`; values: their lower case).
+    """Yield a caution that lists stimuli with capital letters; `words` maps each stimulus to its lowercase form.
 
-    With `lower` they were looked up in lower case; without, they are missing as written and known in lower case.
+    If `lower` is true, all were looked up in lowercase, and the caution lists those found (`have`); otherwise, it lists
+    those that the vocabulary of `model` contains only in lowercase.
     """
     capitals = [word for word, small in words.items() if word != small]
     if lower:

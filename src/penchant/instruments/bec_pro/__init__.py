@@ -1,1 +1,1 @@
-"""Tables with a sentence whose person is masked, and the same with the attribute masked too (Bartl et al. 2020)."""
+"""BEC-Pro: associations between persons and professions under a masked model (Bartl et al. 2020)."""

@@ -1,4 +1,4 @@
-"""Tables of sentences about a person and a profession, with the person masked (TM) or both masked (TAM)."""
+"""Tables of sentences about a person and a profession, with the person masked (TM) or with both masked (TAM)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MASKS = re.compile(rf"{re.escape(GAP)}(?:\s*{re.escape(GAP)})*")
 _SHOWN = 20
 """Maximum number of rows that a caution names."""
 EVERY = "all"
-"""The group or template of every row if the table has no such column."""
+"""Group or template of all rows if the table has no such column."""
 
 
 class TamRow(BaseModel):
@@ -37,15 +37,15 @@ class TamRow(BaseModel):
     tam: Written
     """The same with the attribute masked too, such as "[MASK] is a [MASK]."; the column is called Sent_TAM."""
     person: Written
-    """The word in place of the person's mask, such as She; the column is called Person."""
+    """The word that replaces the mask of the person, such as She; the column is called Person."""
     gender: Text
     """The gender of the person; the column is called Gender."""
     profession: Text
-    """The attribute, which compared sentences share; the column is called Profession."""
+    """The attribute, which is the same in compared sentences; the column is called Profession."""
     group: Text = EVERY
-    """The group of the attribute, such as the gender that it is typical of; the column is called Prof_Gender."""
+    """The group of the attribute, such as the gender of which it is typical; the column is called Prof_Gender."""
     template: Text = EVERY
-    """The template of the sentence, which compared sentences share; the column is called Template."""
+    """The template, which is the same in compared sentences; the column is called Template."""
 
 
 class TamColumns(BaseModel):
@@ -70,11 +70,11 @@ class TamColumns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A row of the table, with its sentence filled.
+    """A row of the table, with the person filled in.
 
     `sentence` is the sentence without masks, `at` and `attribute` are the spans of person and attribute in it. `before`
-    and `after` are the texts around the person in the sentence with the attribute masked; they contain [MASK]. Error
-    messages give the `place`.
+    and `after` are the texts around the person in the sentence with the attribute masked; they contain [MASK]. `place`
+    is the location for error messages.
     """
 
     id: str
@@ -92,7 +92,7 @@ class Masked:
 
     @property
     def cell(self) -> tuple[str, str]:
-        """The template and profession, which are the same in compared sentences."""
+        """The template and the profession, which are the same in compared sentences."""
         return self.template, self.profession
 
     def masked(self, mask: str) -> tuple[str, Span]:
@@ -110,11 +110,11 @@ class TamTable:
 
 
 def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Mapping[str, str]) -> TamTable:
-    """Read the rows of a table whose persons have one of the two genders of `contrast`.
+    """Read the rows of a table whose persons have one of the two genders in `contrast`.
 
-    `same` maps templates to the template as which they count. Rows whose two sentences do not match are left out and
-    named in a caution. Raises DataError naming file, line and field, also if the table lacks a gender or a template in
-    `same`.
+    `same` maps templates to the templates with which they are merged. Rows whose two sentences do not match are left
+    out and listed in a caution. Raises DataError naming file, line and field, also if the table lacks a gender or a
+    template in `same`.
     """
     read = read_models(path, TamRow, columns=_present(path, columns))
     rows, refused = [], []
@@ -129,12 +129,14 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
     genders = list(dict.fromkeys(row.gender for row in rows))
     lost = [gender for gender in contrast if gender not in genders]
     if lost:
-        hint = f"choose two genders of the table, as in contrast: {json.dumps(genders[:2], ensure_ascii=False)}"
+        hint = f"choose two genders in the table, as in contrast: {json.dumps(genders[:2], ensure_ascii=False)}"
         raise DataError(f"no person has the gender {' or '.join(lost)}", file=path, field=columns.gender, hint=hint)
     templates = {row.template for _, row in read}
     for name in (name for pair in same.items() for name in pair):
         if name not in templates:
-            raise DataError(f"there is no template '{name}'", file=path, field="same", hint="copy one from the table")
+            raise DataError(
+                f"there is no template '{name}'", file=path, field="same", hint="copy the name from the table"
+            )
     kept = tuple(row for row in rows if row.gender in contrast)
     others = [gender for gender in genders if gender not in contrast]
     cautions: list[Note | str] = []
@@ -150,7 +152,7 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
 
 
 def _present(path: Path, columns: TamColumns) -> dict[str, str]:
-    """Return the column names by field, without optional columns that the table lacks."""
+    """Return the column names by field, without optional columns that do not exist."""
     names = dict(columns)
     present = columns_of(path) or list(dict.fromkeys(name for row in read_rows(path) for name in row.values))
     for optional in ("group", "template"):
@@ -160,7 +162,7 @@ def _present(path: Path, columns: TamColumns) -> dict[str, str]:
 
 
 def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Masked:
-    """Return a row with its sentence filled. Raises ValueError if its two sentences do not match."""
+    """Return a row with the person filled in. Raises ValueError if its two sentences do not match."""
     own = [(match.start(), match.end()) for match in _MASKS.finditer(row.tm)]
     if len(own) != 1:
         raise ValueError(f"'{row.tm}' has {len(own) or 'no'} {GAP}, but must have exactly one, for the person")
@@ -170,7 +172,7 @@ def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Mask
     chosen = next((run for run in runs if _at(run, row.tam, row.tm[:start], tail, len(runs))), None)
     if chosen is None:
         raise ValueError(
-            f"'{row.tam}' does not match '{row.tm}': it needs one {GAP} in the same place, another elsewhere"
+            f"'{row.tam}' does not match '{row.tm}': it needs one {GAP} in the same position and another elsewhere"
         )
     before, after = row.tam[: chosen[0]], row.tam[chosen[1] :]
     template = same.get(row.template, row.template)
@@ -184,12 +186,15 @@ def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Mask
 
 
 def _at(run: Span, tam: str, head: str, tail: str, runs: int) -> bool:
-    """Return whether a run of masks is the person: the text before or after it is the same in both sentences."""
+    """Return whether a mask is the person's: the text before or after it is the same in both sentences."""
     return runs > 1 and (tam[: run[0]] == head or tam[run[1] :] == tail)
 
 
 def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
-    """Return the span that is masked in the other sentence besides the person. Raises ValueError."""
+    """Return the span of the attribute, which is masked in the other sentence.
+
+    Raises ValueError if the sentences differ elsewhere.
+    """
     first, last = masked.index(GAP), masked.rindex(GAP) + len(GAP)
     end = len(sentence) - (len(masked) - last)
     if sentence[:first] != masked[:first] or sentence[end:] != masked[last:] or not sentence[first:end].strip():
@@ -198,7 +203,7 @@ def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
 
 
 def lone(rows: Sequence[Masked]) -> Iterator[Note]:
-    """Yield a caution about pairs of template and profession that lack one gender and therefore have no contrast."""
+    """Yield a caution about pairs of template and profession in which only one gender occurs."""
     genders: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         genders.setdefault(row.cell, set()).add(row.gender)

@@ -23,16 +23,16 @@ from penchant.wording.phrases import Note
 
 MEAN = "mean association"
 GAP = "contrast of genders"
-"""Mean association of the first gender minus that of the second, within template and profession."""
+"""Mean association of the first gender minus the second, within template and profession."""
 BETWEEN = "contrast, difference between groups"
 UNEVEN = 0.1
-"""Difference between the genders in mean number of tokens above which a caution is given."""
+"""Difference between the genders' mean numbers of tokens above which there is a caution."""
 
 
 def tam_estimates(items: pl.DataFrame, settings: BecProSettings) -> list[Estimate]:
     """Return means by gender and group, contrasts by group and template, and differences between groups.
 
-    Holm's families are the groups of a measure (without that of all groups), the pairs of groups, and the templates.
+    Holm's correction is applied separately over the groups, the pairs of groups, and the templates.
     """
     genders = settings.contrast
     level = settings.level
@@ -64,7 +64,7 @@ def _by(estimate: Estimate, measure: str, group: str, *, gender: str = EVERY, te
 
 
 def groups_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the items of each group of professions; if there are several groups, all items come first."""
+    """Yield the items of each group of professions, preceded by all items if there are several groups."""
     names = items["group"].unique(maintain_order=True).to_list()
     if names != [EVERY]:
         yield EVERY, items
@@ -73,13 +73,12 @@ def groups_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _codes(column: pl.Series) -> Codes:
-    """Return an integer code for each value, by sorted values, so that codes do not depend on the order of rows."""
     codes: Codes = np.unique(column.to_numpy().astype(np.str_), return_inverse=True)[1].astype(np.intp)
     return codes
 
 
 def _mean(part: pl.DataFrame, level: float) -> Estimate:
-    """Return the mean association for persons of one gender, over sampled templates, persons and professions."""
+    """Return the mean association for persons of one gender; templates, persons and professions are sampled."""
     if not len(part):
         return Estimate(MEAN, math.nan, 0, level=level, notes=(Note("bec_pro.no-such-sentences"),))
     named = {"templates": "template", "professions": "profession", "persons": "person"}
@@ -92,19 +91,19 @@ def _mean(part: pl.DataFrame, level: float) -> Estimate:
 
 
 def _fixed(estimate: Estimate, single: Sequence[str]) -> Estimate:
-    """Return the estimate with a note on factors that have a single unit and are therefore treated as fixed."""
+    """Add a note on factors that have only one level and are therefore treated as fixed."""
     if not single or math.isnan(estimate.low):
         return estimate
     return estimate.noted(Note("bec_pro.of-one", nouns=single), first=True)
 
 
 def _sides(part: pl.DataFrame, genders: Sequence[str]) -> list[Factor]:
-    """Return the persons of each gender as separate factors."""
+    """Return one factor per gender, whose levels are its persons."""
     return [_some(part, gender, "gender", "person", f"{gender} persons") for gender in genders]
 
 
 def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) -> Factor:
-    """Return the factor of the units in rows with a value in a column; −1 for other rows."""
+    """Return a factor for the rows with a value in a column; other rows have the code −1."""
     inside = (part[column] == value).to_numpy()
     unit = np.full(len(part), -1, dtype=np.intp)
     unit[inside] = _codes(part[units].filter(part[column] == value))
@@ -112,7 +111,6 @@ def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) ->
 
 
 def _cells(part: pl.DataFrame) -> Codes:
-    """Return the index of each row's cell in the crossing of template and profession."""
     both = np.column_stack([_codes(part["template"]), _codes(part["profession"])])
     return np.unique(both, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
 
@@ -125,7 +123,7 @@ def _paired(part: pl.DataFrame) -> pl.DataFrame:
 def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: bool = True) -> Estimate:
     """Return the difference between the genders' means, first minus second, averaged over template and profession.
 
-    If `templates` is false, templates are not a factor of the interval.
+    If `templates` is false, the interval does not treat templates as sampled.
     """
     rows = _paired(part)
     if not len(rows):
@@ -142,7 +140,7 @@ def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: 
 
 
 def between(items: pl.DataFrame, genders: Sequence[str], level: float) -> list[Estimate]:
-    """Return the difference in the contrast between each two groups of professions.
+    """Return the difference in the contrast for each pair of groups of professions.
 
     Persons and templates are the same in both groups; professions differ.
     """
@@ -174,7 +172,7 @@ def _difference(statistic: Statistic, sides: Sequence[NDArray[np.bool_]], weight
 
 
 def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) -> Iterator[Estimate]:
-    """Yield the variation of the contrast between templates: its standard deviation, and its share of the variance.
+    """Yield the standard deviation of the contrast over templates, and the templates' share of its variance.
 
     The standard deviation is over one contrast per template; the variance is over the contrasts of template and
     profession.
@@ -195,7 +193,7 @@ def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) ->
 
 
 def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[Note]:
-    """Yield cautions about persons of unequal length and about tokens that extend beyond the person."""
+    """Yield cautions about persons of unequal token length and about tokens that extend beyond the person."""
     tokens = [float(items.filter(gender=gender)["n_tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
     if abs(tokens[0] - tokens[1]) > UNEVEN:
         yield Note("bec_pro.unequal-lengths", genders=genders, tokens=tokens)

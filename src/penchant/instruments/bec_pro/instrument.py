@@ -23,7 +23,7 @@ from penchant.wording.templates import Text
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: BecProSettings) -> Iterator[Estimate]:
     """Return the contrasts of genders, a minus b, by group and template, and their differences between groups.
 
-    They are the same estimates, of the differences of associations sentence by sentence.
+    They are estimated from the differences between the associations in each sentence.
     """
     found = tam_estimates(subtracted(a, b, "association"), settings)
     return (each for each in found if each.measure in (GAP, BETWEEN))

@@ -1,4 +1,4 @@
-"""BEC-Pro (Bartl et al. 2020) and tables of the same form: how a profession changes the probability of a gender.
+"""BEC-Pro (Bartl et al. 2020) and similar tables: the change in the probability of a person due to a profession.
 
 The association of a person with a profession is log P(person | the sentence with the person masked) minus the same
 log-probability with the profession masked as well. Persons of two genders are compared within the same template and
@@ -45,7 +45,7 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return read_tam(path, self.columns, self.contrast, self.same)
 
     def items(self, read: TamTable) -> Sequence[Masked]:
-        """Return the rows."""
+        """Return the usable rows."""
         return read.rows
 
     def texts_of(self, item: Masked) -> Sequence[str]:
@@ -53,7 +53,7 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return (item.sentence,)
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Masked]:
-        """Return the rows to score: all, or in a pilot the rows of a sample of pairs of template and profession."""
+        """Return the rows to score: all, or in a pilot the rows of a sample of (template, profession) pairs."""
         rows = list(self.read_set(base).rows)
         if self.limit is None:
             return rows
@@ -63,7 +63,7 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
 
     def settle(self, model: Model) -> Self:
         """Return the probe unchanged. Raises MethodError if the model is not masked."""
-        hint = "the model must read the words on both sides of the person; for causal models, use winobias"
+        hint = "the model must see the words on both sides of the person; for causal models, use winobias"
         require_masked(self.name, model, hint)
         return self
 
@@ -83,7 +83,9 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         """Score the person in each sentence, with the profession visible and masked."""
         rows, unknown = self.known(session, self.asked(session.base))
         if len({row.gender for row in rows}) < 2:
-            raise DataError("only one gender is left", where=str(self.find(self.data, session.base)))
+            raise DataError(
+                "the sentences to score have persons of only one gender", where=str(self.find(self.data, session.base))
+            )
         session.expect(len(rows), inputs=2)
         return Measured(
             scored(rows, session.scorer, self.prior), (*self.read_set(session.base).cautions, *lone(rows), *unknown)
@@ -94,5 +96,5 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return tam_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about persons of unequal length and about tokens that extend beyond the person."""
+        """Return cautions about persons of unequal token length and about tokens that extend beyond the person."""
         return tam_cautions(measured.items, self.contrast)

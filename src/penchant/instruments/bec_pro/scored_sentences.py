@@ -1,4 +1,4 @@
-"""Scored sentences: log-probability of the person with the profession visible and with it masked."""
+"""Log-probabilities of the person, with the profession visible and masked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCHEMA: dict[str, Any] = {
 
 
 def scored(rows: Sequence[Masked], scorer: Scorer, prior: Literal["written", "pieces"]) -> pl.DataFrame:
-    """Return one row per sentence.
+    """Score the person in every sentence, and return one row per sentence.
 
     `seen` is the log-probability of the person, with all its tokens masked at once; `hidden` is the same with the
     profession masked; `association` is their difference, in natural logarithms. `masked` is the text with the

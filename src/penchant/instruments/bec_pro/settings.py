@@ -30,14 +30,14 @@ class BecProSettings(Settings):
     data: Annotated[Given[str, Data], CITED, TableField(_COLUMNS)] = Field(kw_only=False)
     """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
     columns: Given[TamColumns, TamColumns | Columns] = default_of(default=TamColumns())
-    """The columns of the table, if they have other names."""
+    """Columns of the table that have other names."""
     contrast: Annotated[Given[list[str], Iterable[str]], Field(min_length=2, max_length=2), AfterValidator(_two)] = (
         default_of(default=["female", "male"])
     )
     """The two genders that are compared, first minus second. Default: female, male."""
     same: Given[dict[str, str], Mapping[str, str]] = default_of(default={})
-    """Templates that count as another template, as template: other template, if they differ only in an article, say."""
+    """Templates to merge, as template: other template, for example if they differ only in an article."""
     prior: Literal["written", "pieces"] = "written"
-    """The masks of the profession: as `written` in the table (default), or one for each of its `pieces`."""
+    """Masks of the profession: as `written` in the table (default), or one per token of the profession (`pieces`)."""
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at sentences with text unknown to the tokenizer (default), or `skip` and count them."""
+    """Sentences with text unknown to the tokenizer: `stop` the study (default), or `skip` and count them."""

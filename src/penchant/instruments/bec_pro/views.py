@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from penchant.instruments.bec_pro.data import EVERY
 from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN
 from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
-from penchant.report.finding import Shown
+from penchant.report.significance import Shown
 from penchant.stats.templates import SD, SHARE
+from penchant.views.claims import Claim
 from penchant.views.figures import Forest
-from penchant.views.finding import Across, ClearDifferences, Levels
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
-from penchant.views.rows import At, but
+from penchant.views.rows import At, Line, RowSource, but
 from penchant.views.section import Views
 from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
 
-_SHOWN = Shown("+.2f", "pairs of template and profession")
+MARGIN = 0.1
+"""The smallest effect of interest on log-probabilities: a change of the ratio of two probabilities by a tenth."""
 _TESTED = (number("value", "+.3f"), p(), adjusted())
-_WHOLE = {"group": EVERY, "template": EVERY}
 _COMPARED = (pair(), level("group"), level("template"), count(), *_TESTED)
+
+
+def _by_group(found: Sequence[RowSource]) -> Iterator[Line]:
+    """Yield the contrast by group of professions, or over all professions if there are no groups."""
+    for source in found:
+        lines = source.only(At(measure=GAP, template=EVERY))
+        yield from [line for line in lines if line["group"] != EVERY] or lines
+
+
+def _group_of(line: Line) -> str:
+    return "" if line["group"] == EVERY else str(line["group"])
+
+
+def _between(found: Sequence[RowSource]) -> Iterator[Line]:
+    """Yield the differences between groups that have pairs."""
+    for source in found:
+        yield from (line for line in source.only(At(measure=BETWEEN)) if line["n"])
+
+
+_SHOWN = Shown("+.2f", "pairs")
+_OVERALL = At(measure=difference(GAP), group=EVERY, template=EVERY)
+CLAIMS = (
+    Claim("contrast", _by_group, _SHOWN, MARGIN, place=_group_of, alone=True),
+    Claim("groups", _between, _SHOWN, MARGIN, place="group", alone=True),
+    Claim("more", _OVERALL, _SHOWN, MARGIN, compared=True),
+)
 
 
 def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
@@ -73,10 +99,6 @@ VIEWS = Views(
         ),
         remark=_without_profession,
     ),
-    finding=(
-        Levels("contrast", At(measure=GAP, **_WHOLE), _SHOWN),
-        ClearDifferences("differences", At(measure=difference(GAP), **_WHOLE), _SHOWN),
-        Across("between", At(measure=BETWEEN), _SHOWN, "group"),
-    ),
+    claims=CLAIMS,
     facts=_facts,
 )

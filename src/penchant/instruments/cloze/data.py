@@ -1,4 +1,4 @@
-"""Cloze test sets: sentences with one gap, and words for it with their valence between two language varieties."""
+"""Cloze test sets: sentences with one gap, and the valences of the words that may fill it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from penchant.text_io import is_directory, stem
 from penchant.wording.phrases import Note
 
 SENTENCE = ("id", "text", "expected", "group")
-"""The columns of sentences given in Python without names."""
+"""Order of the columns in a table of sentences passed from Python without column names."""
 GAP = "[MASK]"
 _OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]|…|\.{3,}", re.IGNORECASE)
 """Other marks that people use for a gap."""
@@ -36,7 +36,7 @@ _NUMBERS = ("beta", "delta", "rated_share", "top_share", "rated", "unrated", "pi
 _NAMED = 3
 """Number of sentences that a caution lists."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
-"""Columns of the results, which no label may have as its name."""
+"""Names of result columns, which a label may not use."""
 
 
 def _gapped(value: object) -> str:
@@ -45,9 +45,9 @@ def _gapped(value: object) -> str:
     if gaps != 1:
         meant = None if gaps else _OTHER_GAP.search(text)
         mend = f": write {GAP} for {'___' if meant[0].startswith('__') else meant[0]}" if meant else ""
-        raise ValueError(f"a sentence has exactly one gap {GAP}, this one has {gaps}{mend}")
+        raise ValueError(f"a sentence must have exactly one gap {GAP}, but this one has {gaps}{mend}")
     if text == GAP:
-        raise ValueError("there is nothing but the gap")
+        raise ValueError("the sentence has no text besides the gap")
     return text
 
 
@@ -62,7 +62,7 @@ class GapRow(BaseModel):
     expected: Point
     """ρ, the point of the scale that fits the sentence: −1, −0.5, 0, 0.5 or 1."""
     group: Text
-    """The group of sentences whose mean it counts towards; "all" is reserved."""
+    """The group whose mean includes the sentence; "all" is reserved."""
 
 
 class LexiconRow(BaseModel):
@@ -70,7 +70,7 @@ class LexiconRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
     word: Text
-    """A word, once in the lexicon."""
+    """A word, unique in the lexicon."""
     valence: UndatedPoint
     """σ, the valence of the word in any sentence: −1, −0.5, 0, 0.5 or 1."""
 
@@ -86,7 +86,7 @@ class CandidateRow(BaseModel):
 
 
 class ClozeSetFile(BaseModel):
-    """`set.yaml`. Paths are relative to it."""
+    """The file `set.yaml`; paths are relative to it."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     name: str | None = None
@@ -134,9 +134,9 @@ class GapSentence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClozeSet:
-    """A test set as read from its files.
+    """A cloze test set.
 
-    `path` is the table of sentences, `sha256` its hash; `description` the file set.yaml, if there is one.
+    `path` is the table of sentences, `sha256` its hash, `description` the file set.yaml, if any.
     """
 
     name: str
@@ -166,13 +166,13 @@ _TABLES = {
     "lexicon": ("word", "valence"),
     "candidates": ("sentence", "word"),
 }
-"""The tables of a set, and their columns in rows without names."""
+"""Tables of a set, and the order of their columns in rows without names."""
 
 
 def file_of_set(given: Any) -> Path | None:
-    """Return the `set.yaml` of a set given in Python as a mapping; None for anything else. Raises DataError.
+    """Return the path of the `set.yaml` of a test set passed as a mapping; None for any other argument.
 
-    The mapping has the keys of a `set.yaml`, with tables in place of file names.
+    The mapping has the keys of `set.yaml`, with tables instead of file names. Raises DataError if a value is invalid.
     """
     if not isinstance(given, Mapping):
         return None
@@ -183,10 +183,10 @@ def file_of_set(given: Any) -> Path | None:
 
 @asked
 def read_cloze(path: Any, columns: Mapping[Any, Any] = AS_NAMED) -> ClozeSet:
-    """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone.
+    """Read a test set from a directory with `set.yaml`, from that file, or from a table of sentences.
 
-    A table is a file, or rows, columns or a frame in Python; a set may also be the keys of a `set.yaml` as a mapping,
-    with tables in place of file names. `columns` maps id, text, expected or group to columns with other names. Raises
+    A table is a file, or rows, columns or a data frame; a set may also be a mapping with the keys of `set.yaml` and
+    tables instead of file names. `columns` maps the fields id, text, expected and group to column names. Raises
     DataError naming file, line and field.
     """
     source = file_of_set(path) or path_of(path, SENTENCE, sets=_SETS)
@@ -227,7 +227,7 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[GapSentence, ...
     for line, row in rows:
         taken = RESERVED & (row.__pydantic_extra__ or {}).keys()
         if taken:
-            message, hint = "the results have a column of that name", "give the column another name"
+            message, hint = "the name is reserved for a column of the results", "give the column another name"
             raise DataError(message, file=path, line=line, field=min(taken), hint=hint)
         if row.id in lines:
             message = f"the sentence has the same id as the one on {line_noun(line)} {lines[row.id]}: '{row.id}'"
@@ -239,10 +239,7 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[GapSentence, ...
 
 
 def doubtful_points(test_set: ClozeSet, sentences: Iterable[GapSentence], column: str) -> Iterator[Note | str]:
-    """Yield cautions about the expected points of a test set, which are in `column`.
-
-    They are about dates, and about the rows of the rarer sign in every group whose sentences have both signs.
-    """
+    """Yield cautions about the expected points in `column`: dates, and groups with points of both signs."""
     cells = (row.values.get(column) for row in read_rows(test_set.path))
     yield from (f"in the column '{column}' {message}" for message in dates_of_half(cells))
     groups: dict[str, tuple[list[str], list[str]]] = {}

@@ -20,7 +20,7 @@ from penchant.instruments.cloze.settings import SCALES as SCALES
 from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.records import Estimate, pair_of
-from penchant.report.finding import Shown, deciding, told
+from penchant.report.significance import Shown, deciding, told
 from penchant.stats.bootstrap import CHUNK, percentile
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
@@ -29,28 +29,28 @@ from penchant.wording.phrases import Method, Note
 Array = NDArray[np.float64]
 Values = TypeVar("Values", Array, pl.Series)
 SUITING = ("beta", "delta")
-"""The measures that depend on raters, and by which two models are compared."""
+"""The measures that depend on the ratings, and by which models are compared."""
 MOVED = "{}, if raters were off by half a point"
-"""The name of a measure as it would be if some ratings were different."""
+"""Name of a measure in the sensitivity analysis of the ratings."""
 PER_RATED, OVER_ALL = "{}, counting rated words only", "{}, counting all words"
-"""The name of a measure with the other choice of `rated_only`."""
+"""Names of a measure with and without `rated_only`."""
 LEFT_OUT = "cloze.nothing-rated"
-"""The code of the note on sentences that no mean counts."""
+"""Code of the note on sentences left out of a mean."""
 EVERYTHING = "all"
 """The group of all sentences."""
 LITTLE_RATED = 0.5
-"""Share of the mass of all predictions below which the mean rated share gets a caution."""
+"""Rated share of the probability of all predictions below which a caution is raised."""
 HALF_JUDGED = 0.5
-"""Share of the rated share below which the part judged by two raters or more gets a caution."""
+"""Share of the rated probability judged by two or more raters below which a caution is raised."""
 SHOWN = Shown("+.3f", "sentences")
 _Row: TypeAlias = Mapping[str, Any]
 
 
 def measured(items: pl.DataFrame, *, rated_only: bool) -> pl.DataFrame:
-    """Return the items with beta, delta, rated_share, top_share and counts of rated, unrated and piece predictions.
+    """Add β, δ, rated share, top share and the counts of rated, unrated and word-piece predictions to the items.
 
-    β and δ are null for a sentence without a rated prediction: β would be 0 whatever the model predicts. With
-    `rated_only`, β is divided by the rated share. Items without ratings get empty ones.
+    β and δ are null for a sentence without a rated prediction. With `rated_only`, β is divided by the rated share.
+    Items without ratings get empty lists of raters and ratings.
     """
     if "raters" not in items.columns:
         none: list[list[list[float]]] = [[[]] * len(probs) for probs in items["probs"]]
@@ -86,18 +86,17 @@ def cloze_estimates(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Es
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> Iterator[Estimate]:
-    """Return the estimates of β and δ of a minus those of b, sentence by sentence, all tested against 0."""
+    """Estimate the differences in β and δ (a − b), paired by sentence and tested against 0."""
     found = with_holm(_estimates([a, b], settings), family)
     return iter(sorted(found, key=lambda estimate: estimate.measure))
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family of an estimate for Holm's adjustment, its measure in all groups; None for all sentences."""
+    """Return the family for Holm's adjustment, its measure in all groups; None for all sentences together."""
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
 def _estimates(tables: list[pl.DataFrame], settings: ClozeSettings) -> Iterator[Estimate]:
-    """Yield the estimates of one table, or of the differences between two of the same sentences in the same order."""
     moved, raters = Moves(tables, settings), Raters(tables, settings)
     for group, inside in groups(tables[0]):
         by, parts = {"group": group}, [table.filter(inside) for table in tables]
@@ -116,9 +115,9 @@ def _estimates(tables: list[pl.DataFrame], settings: ClozeSettings) -> Iterator[
 
 
 def _mean(column: str, values: Sequence[pl.Series], groups: pl.Series, settings: ClozeSettings) -> Estimate:
-    """Return the mean over sentences of one model, or of the difference between two.
+    """Return the mean over sentences, stratified by group, of one model or of the difference between two.
 
-    Sentences are sampled within groups, whose sizes the set fixes. Nulls are left out and counted.
+    Nulls are omitted; a note gives their number.
     """
     gaps = _gap(values)
     known = gaps.is_not_null()
@@ -134,25 +133,24 @@ def _mean(column: str, values: Sequence[pl.Series], groups: pl.Series, settings:
 
 
 def _bounds(column: str, tables: int) -> tuple[float, float]:
-    """Return the smallest and largest value of one model, or of the difference between two."""
     low, high = SCALES[column]
     return (low, high) if tables == 1 else (low - high, high - low)
 
 
 def other_name(settings: ClozeSettings) -> str:
-    """Return the name of a measure with the other choice of `rated_only`."""
+    """Return the name pattern of a measure computed with the opposite `rated_only`."""
     return OVER_ALL if settings.rated_only else PER_RATED
 
 
 def otherwise(items: pl.DataFrame, settings: ClozeSettings) -> pl.Series:
-    """Return β of every sentence with the other choice of `rated_only`; null if no predicted word is rated."""
+    """Return β of every sentence with the opposite `rated_only`; null if no predicted word is rated."""
     mass = pl.col("rated_share")
     other = pl.col("beta") * mass if settings.rated_only else pl.when(mass > 0).then(pl.col("beta") / mass)
     return items.select(other.clip(-1, 1)).to_series()
 
 
 def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield each group of sentences and then all of them, with a mask of their rows."""
+    """Yield the name and row mask of every group of sentences, then of all sentences."""
     names = items["group"].unique(maintain_order=True).to_list()
     for name in names:
         yield name, (items["group"] == name).to_numpy()
@@ -161,16 +159,15 @@ def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 
 
 class Moves:
-    """β and δ if some ratings had been half a point higher or lower, a check that the paper asks for.
+    """Sensitivity analysis of β and δ to ratings half a point higher or lower.
 
-    A rating is that of one word, as spelled, in one sentence. In each draw a share of each group's ratings, taken at
-    random without replacement, moves up or down by ½, but not past the end of the scale: a rating of ±1 moves inwards
-    or not at all, so the draws need not be centred on the actual value. Two tables of the same sentences get the same
-    moves.
+    In each draw, a random share of each group's ratings, sampled without replacement, moves by ±½ but stays on the
+    scale, so the draws need not be centred on the actual value. A rating belongs to one spelling in one sentence.
+    Tables of the same sentences get the same moves.
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
-        """Draw the moves for tables with the same sentences in the same order; moves do not depend on that order."""
+        """Draw the moves for tables with the same sentences in the same order."""
         values: dict[tuple[str, str], float] = {}
         entries: list[list[tuple[float, int, tuple[str, str]]]] = []
         for table in tables:
@@ -199,12 +196,12 @@ class Moves:
         self._known, self._share = Counter(groups_of_keys), settings.moved_share
 
     def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
-        """Return the number of ratings that move in the groups of some sentences, and the number of all."""
+        """Return how many ratings move in the groups of the selected sentences, and how many there are."""
         known = [self._known[group] for group in dict.fromkeys(self._groups[inside].tolist())]
         return sum(_moving(number, self._share) for number in known), sum(known)
 
     def drawn(self, column: str, draws: slice = slice(None)) -> list[Array]:
-        """Return β or δ of each table after some of the moves, shape (sentences, draws)."""
+        """Return β or δ of each table after the selected draws, shape (sentences, draws)."""
         changes = self._changes[:, draws]
         betas = [
             beta[:, None] + (weights @ changes).toarray()
@@ -215,9 +212,9 @@ class Moves:
         return [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in betas]
 
     def estimate(self, column: str, inside: NDArray[np.bool_], settings: ClozeSettings) -> Estimate:
-        """Return the mean over some sentences without moves, or for two tables the mean difference.
+        """Estimate the mean over the sentences `inside`, or the mean difference between two tables.
 
-        Its interval is the central part of the draws.
+        The value is computed without moves, the interval from the percentiles of the draws.
         """
         unmoved = [beta[:, None] for beta in self._betas]
         if column == "delta":
@@ -248,12 +245,12 @@ def _gap(tables: Sequence[Values]) -> Values:
 
 
 def _moving(known: int, share: float) -> int:
-    """Return the number of a group's ratings that move: a share of them, at least one if there are any."""
+    """Return the number of ratings to move: a share of them, but at least one if there are any."""
     return min(known, max(1, round(known * share)))
 
 
 def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -> scipy.sparse.csc_array:
-    """Return the change of every rating in every draw, shape (ratings, draws); a share of each group moves."""
+    """Return the change of every rating in every draw, shape (ratings, draws)."""
     shape = (max(1, len(values)), settings.draws)
     if not len(values):
         return scipy.sparse.csc_array(shape)
@@ -274,7 +271,7 @@ def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -
 
 
 def cloze_cautions(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Note]:
-    """Yield cautions about predictions that nobody or only one rater rates."""
+    """Yield cautions about predictions that no rater, or only one, has rated."""
     total = int(items["words"].list.len().sum())
     mass = float(items["rated_share"].mean() or 0.0)  # type: ignore[arg-type]
     top = float(items["top_share"].mean() or 0.0)  # type: ignore[arg-type]
@@ -297,7 +294,7 @@ def cloze_cautions(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Not
 
 
 def unrated_words(items: pl.DataFrame) -> pl.Series:
-    """Return the number of predictions of each sentence that are unrated words, without punctuation."""
+    """Return the number of unrated words among the predictions of each sentence, punctuation excluded."""
     columns = items.select("words", "sources").iter_rows()
     counts = [
         sum(source == UNRATED and is_word(word) for word, source in zip(words, sources, strict=True))
@@ -307,22 +304,22 @@ def unrated_words(items: pl.DataFrame) -> pl.Series:
 
 
 def without_beta(items: pl.DataFrame) -> list[str]:
-    """Return the ids of the sentences without β, of which no predicted word is rated."""
+    """Return the ids of sentences without β, for which no prediction is rated."""
     return items.filter(pl.col("beta").is_null())["id"].to_list()
 
 
 def turning(rows: Iterable[_Row]) -> Iterator[Note]:
-    """Yield the caution about groups whose lean depends on the choice of `rated_only`."""
+    """Yield a caution about groups whose lean depends on `rated_only`."""
     places = [[group, *numbers] for _, group, *numbers in turns(rows)]
     if places:
         yield Note("cloze.turns", places=places)
 
 
 def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the estimates whose clear difference from 0, or its sign, depends on the choice of `rated_only`.
+    """Yield the estimates whose sign or clear difference from 0 depends on `rated_only`.
 
-    Each with the models compared, group ("" for all sentences), and the numbers over all probability and per rated
-    probability.
+    Each is a tuple of the models compared, the group ("" for all sentences), and the values over all and over rated
+    words.
     """
     by = {(pair_of(row) if "first" in row else "", row["group"], row["measure"]): row for row in rows}
     for (pair, group, measure), row in by.items():

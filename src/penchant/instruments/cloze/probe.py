@@ -47,21 +47,21 @@ from penchant.wording.phrases import Note
 
 FILL = "fill"
 SUMS = ("lp", "pll", "pll-word-l2r")
-"""The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
+"""Sentence scores that are log-probabilities, so that a softmax over candidates is meaningful."""
 
 
 class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
     """The lean of a model between two varieties of a language, from the words it puts into gaps.
 
-    `run` returns items (one row per sentence: the predicted words with probability, valence and its source, β, δ and
-    rated share) and a summary: mean β, δ and rated share by group, with bootstrap intervals and their range if raters
-    were off by half a point.
+    `run` returns items (one row per sentence: predicted words with probability, valence and source, β, δ and rated
+    share) and a summary by group: mean β, δ and rated share, with confidence intervals and their sensitivity to the
+    ratings.
     """
 
     equivalents: ClassVar[bool] = True
 
     def read(self, path: Path) -> ClozeSet:
-        """Return the test set. Raises DataError naming file, line and field."""
+        """Read the test set. Raises DataError naming file, line and field."""
         columns = {field: str(self.columns[field]) for field in SENTENCE if field in self.columns}
         return _checked(read_cloze(path, columns))
 
@@ -78,7 +78,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         return item.item.place
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[GapSentence]:
-        """Return the sentences to measure: all, or in a pilot some of every group."""
+        """Return the sentences to measure: all, or with `limit` a sample from every group."""
         sentences = self.read_set(base).sentences
         if self.limit is None:
             return list(sentences)
@@ -91,13 +91,16 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         )
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of the test set and those named by the study."""
+        """Return the files of the test set and the study's own ratings, lexicons, candidates and corpora."""
         names = [*listed(self.ratings), *listed(self.lexicon), *listed(self.candidates)]
         names += [self.corpora.low, self.corpora.high] if self.corpora else []
         return [*self.read_set(base).files, *(self.find(name, base) for name in names)]
 
     def valences(self, base: Sequence[Path] = (Path(),)) -> Valences:
-        """Return all sources of valences, in order of precedence. Raises DataError."""
+        """Return the sources of valences in order of precedence.
+
+        Raises DataError if a file is invalid.
+        """
         test_set = self.read_set(base)
         texts = {sentence.item.id: sentence.text for sentence in test_set.sentences}
         find = partial(self.find, base=base)
@@ -117,17 +120,17 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         return Valences(sources)
 
     def _rating_tables(self, base: Sequence[Path]) -> list[tuple[list[Path], Columns]]:
-        """Return the tables of ratings named by the study and those of the set, which may have other columns."""
+        """Return the tables of ratings of the study and of the test set, each with its column names."""
         named = {field: self.columns[field] for field in FIELDS if field in self.columns}
         own, of_set = [self.find(name, base) for name in listed(self.ratings)], list(self.read_set(base).ratings)
         return [(own, named), (of_set, named if all(fitting(path, named) for path in of_set) else {})]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its method decided. Raises MethodError if it does not fit the model."""
+        """Return a copy with the method set. Raises MethodError if the model does not support it."""
         return self.model_copy(update={"method": self._method(language_model(model))})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the test set, the method of prediction, and the sources of valences, for the signature."""
+        """Return the entries of the signature: test set, prediction method and sources of valences."""
         lm, test_set = language_model(model), self.read_set(base)
         return {
             "data": f"{test_set.name}#{test_set.sha256[:6]}",
@@ -144,13 +147,12 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         }
 
     def measure(self, session: Session) -> Measured:
-        """Predict and rate the words of every gap."""
+        """Predict words for every gap and look up their valences."""
         test_set, asked, valences = self.read_set(session.base), self.asked(session.base), self.valences(session.base)
         lists = {} if self.method == FILL else self._lists(asked, session.base)
         mask = str(session.lm.tokenizer.hf.mask_token)
 
         def whole(sentence: GapSentence) -> list[str]:
-            """Return the inputs of the model for a sentence: with its mask in the gap, or with each candidate."""
             if self.method == FILL:
                 return [sentence.text.replace(GAP, mask)]
             return [filled(sentence.text, word, test_set.language) for word in lists[sentence.item.id]]
@@ -179,10 +181,10 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
         """Yield cautions about raters, unrated predictions, and results that depend on `rated_only`."""
+        yield from turning(estimate.row() for estimate in estimates)
         yield from little(estimates)
         yield from doubtful_raters(measured.items)
         yield from cloze_cautions(measured.items, self)
-        yield from turning(estimate.row() for estimate in estimates)
 
     def _method(self, lm: LanguageModel) -> str:
         default = method_for(None, lm).name
@@ -196,14 +198,15 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         name = method_for(self.method, lm).name
         if name not in SUMS:
             raise MethodError(
-                f"method {name} gives no probability of a sentence", hint=f"use {FILL} or one of {', '.join(SUMS)}"
+                f"method {name} does not give the probability of a sentence",
+                hint=f"use {FILL} or one of {', '.join(SUMS)}",
             )
         return name
 
     def _lists(self, asked: Sequence[GapSentence], base: Sequence[Path]) -> dict[str, list[str]]:
-        """Return the candidates of each sentence, by its id.
+        """Return the candidates of each sentence by id.
 
-        Spellings that are the same once they fill a gap at the start are one candidate.
+        Spellings that are the same at the start of a sentence are one candidate.
         """
         test_set = self.read_set(base)
         ids = [sentence.item.id for sentence in test_set.sentences]
@@ -239,12 +242,12 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
     ) -> Iterator[list[Filler]]:
         """Yield the candidates of each sentence with the softmax of the scores of the filled sentences.
 
-        Raises DataError at a gap that comes first if the model has no beginning token and so cannot score it.
+        Raises DataError if a gap comes first and the model has no beginning-of-sequence token.
         """
         for sentence in sentences:
             if session.lm.kind == "causal" and session.lm.begin is None and sentence.text.startswith(GAP):
                 raise DataError(
-                    f"the gap comes first, and {session.lm.name} has no beginning token to score a first word from",
+                    f"the gap comes first, but {session.lm.name} has no beginning token from which to score it",
                     where=sentence.item.place,
                     hint="remove the sentence, or use another model",
                 )
@@ -261,7 +264,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
     ) -> pl.DataFrame:
         """Return one row per sentence: labels, predicted words with valences and ratings, β, δ and rated share.
 
-        Raters are numbered: their names stay in the file of ratings.
+        Raters are numbered; their names are not stored.
         """
         labels = list(dict.fromkeys(label for sentence in sentences for label in sentence.item.labels))
         numbers = {rater: i for i, rater in enumerate(valences.raters())}
@@ -305,7 +308,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
             raise DataError(
                 f"nobody has rated '{filler.word}' in sentence {sentence.item.id}",
                 where=sentence.item.place,
-                hint="penchant ratings export lists the words to rate; with unrated: zero they add nothing",
+                hint="list the words to rate with penchant ratings export, or set unrated: zero",
             )
         return value, source
 
@@ -325,11 +328,10 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
 
 
 def _checked(test_set: ClozeSet) -> ClozeSet:
-    """Return the test set unchanged. Raises DataError for a group whose name is reserved for the summary."""
     for sentence in test_set.sentences:
         if sentence.item.labels["group"] == EVERYTHING:
             raise DataError(
-                f"a group cannot be called '{EVERYTHING}', which stands for all sentences",
+                f"the group name '{EVERYTHING}' is reserved for all sentences",
                 where=sentence.item.place,
                 hint="give the group another name",
             )

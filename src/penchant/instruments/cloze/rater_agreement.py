@@ -1,4 +1,4 @@
-"""Agreement of raters, and means of β and δ that leave out one rater at a time."""
+"""Agreement between raters, and means of β and δ with one rater left out at a time."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from penchant.wording.phrases import Note
 Array = NDArray[np.float64]
 ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
 SAMPLED = "{}, for other raters too"
-"""The name of a measure whose interval covers other raters too."""
+"""Name of a measure whose interval treats raters as a sample."""
 KNOWN = "cloze.known"
 ENDS = "cloze.ends"
 """Codes of notes that may apply to most rows of a table."""
 _ALL_KNOWN = 0.995
-"""Share of the rated probability with two raters or more above which the rest is not mentioned."""
+"""Share of the rated probability judged by two or more raters above which no note mentions the rest."""
 
 
 class Raters:
     """β and δ of every sentence with each rater left out.
 
-    A word's valence is then the mean over its other raters. A word that nobody else rated keeps its valence: a word
-    rated by one rater, a lexicon or two corpora counts as known, and a note gives the share of the probability judged
-    by two raters or more. Two tables of the same sentences and ratings lose the same rater together.
+    A word's valence is then the mean over its other raters. A word without other raters keeps its valence, and a note
+    gives the share of the probability judged by two or more raters. Tables of the same sentences leave out the same
+    rater together.
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
-        """Read the ratings of tables with the same sentences in the same order."""
+        """Collect the ratings of tables with the same sentences in the same order."""
         self._settings = settings
         self._expected = tables[0]["expected"].to_numpy()
         self._groups = tables[0]["group"].to_numpy()
@@ -65,9 +65,10 @@ class Raters:
     def estimate(
         self, column: str, measure: str, inside: NDArray[np.bool_], bounds: tuple[float, float], fixed: Estimate
     ) -> Estimate:
-        """Return the mean over some sentences, or for two tables the mean difference; `bounds` are those of the scale.
+        """Estimate the mean over the sentences `inside`, or the mean difference between two tables.
 
-        Its interval includes that of the `fixed` raters, since other raters can only add uncertainty.
+        Raters are treated as a sample. The interval lies within `bounds` and includes the interval of `fixed`, the
+        estimate for these raters alone.
         """
         value = self._values(column, rater=False)[0]
         kept = inside & ~np.isnan(value)
@@ -90,13 +91,13 @@ class Raters:
         return replace(estimate, measure=SAMPLED.format(measure))
 
     def share(self) -> float:
-        """Return the share of the rated probability that two raters or more judge."""
+        """Return the share of the rated probability judged by two or more raters."""
         rated = float(self._rated.sum())
         return float(self._judged.sum()) / rated if rated else 0.0
 
 
 def _entries(table: pl.DataFrame, *, rated_only: bool) -> list[tuple[int, int, float]]:
-    """Return rater, row of the sentence and change of its β without that rater, for every word with several raters."""
+    """Return (rater, sentence row, change in β without the rater) for every word with several raters."""
     found = []
     for row, (words, mass) in enumerate(zip(_judged_words(table), table["rated_share"], strict=True)):
         for p, value, raters, ratings in words:
@@ -109,12 +110,10 @@ def _entries(table: pl.DataFrame, *, rated_only: bool) -> list[tuple[int, int, f
 
 
 def _number(table: pl.DataFrame) -> int:
-    """Return one more than the highest number of a rater who rates a word."""
     return 1 + max((r for words in _judged_words(table) for _, _, raters, _ in words for r in raters), default=-1)
 
 
 def _by_rater(table: pl.DataFrame, number: int) -> Array:
-    """Return the probability of the words that each of a `number` of raters judged, shape (raters, sentences)."""
     judged = np.zeros((number, len(table)))
     for row, words in enumerate(_judged_words(table)):
         for p, _, raters, _ in words:
@@ -123,13 +122,12 @@ def _by_rater(table: pl.DataFrame, number: int) -> Array:
 
 
 def _judged_words(table: pl.DataFrame) -> list[list[tuple[float, float, list[int], list[float]]]]:
-    """Return the rated words of every sentence: probability, valence, raters and ratings."""
+    """Return the rated words of every sentence as (probability, valence, raters, ratings)."""
     rows = (zip(*row, strict=True) for row in table.select("probs", "valences", "raters", "ratings").iter_rows())
     return [[word for word in words if word[1] is not None and word[0] > 0] for words in rows]
 
 
 def _masses(table: pl.DataFrame) -> tuple[Array, Array]:
-    """Return the probability of every sentence that two raters or more judge, and all that is rated."""
     words = _judged_words(table)
     judged = [sum(p for p, _, raters, _ in row if len(set(raters)) > 1) for row in words]
     return np.array(judged, dtype=np.float64), table["rated_share"].to_numpy()
@@ -139,11 +137,11 @@ def _masses(table: pl.DataFrame) -> tuple[Array, Array]:
 
 
 Ratings: TypeAlias = Mapping[tuple[str, str], Mapping[int, float]]
-"""The ratings of each word in its sentence, by the number of the rater."""
+"""Ratings by (sentence id, word), then by rater number."""
 
 
 def by_word(items: pl.DataFrame) -> Ratings:
-    """Return the ratings of each predicted word in its sentence, by the number of the rater."""
+    """Return the ratings of the predicted words by (sentence id, word), then by rater number."""
     said: dict[tuple[str, str], dict[int, float]] = {}
     for id_, words, raters, ratings in items.select("id", "words", "raters", "ratings").iter_rows():
         for word, who, values in zip(words, raters, ratings, strict=True):
@@ -153,9 +151,9 @@ def by_word(items: pl.DataFrame) -> Ratings:
 
 
 def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str) -> Iterator[Estimate]:
-    """Yield Krippendorff's ordinal α and raw agreement over the predicted words that two raters or more judged.
+    """Yield Krippendorff's ordinal α and raw agreement over predicted words with two or more raters, if any.
 
-    Nothing if there are none. `group` is the group that stands for all sentences.
+    `group` is the name of the group of all sentences.
     """
     said = by_word(items)
     if not any(len(ratings) > 1 for ratings in said.values()):
@@ -168,17 +166,16 @@ def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str
 
 
 def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
-    """Return the numbers of ratings of each word at each point of the scale, shape (words, points)."""
+    """Return the number of ratings of each word at each point of the scale, shape (words, points)."""
     rows = [[list(ratings.values()).count(point) for point in POINTS] for ratings in said]
     return np.array(rows, dtype=np.int64).reshape(-1, len(POINTS))
 
 
 @dataclass(frozen=True, slots=True)
 class RatingCounts:
-    """Counts of ratings.
+    """Counts of ratings, with Kish's effective number of raters (`worth`) and Krippendorff's ordinal α (`alpha`).
 
-    The number of `words`, of words by rater (`each`), of words by number of raters (`by`: (words, raters)), the
-    effective number of raters by Kish (`worth`), and Krippendorff's ordinal α (`alpha`).
+    `each` has the number of words by rater, `by` pairs of a number of words and the number of their raters.
     """
 
     words: int
@@ -189,7 +186,7 @@ class RatingCounts:
 
     @classmethod
     def of(cls, said: Ratings) -> RatingCounts:
-        """Count the ratings of some words."""
+        """Count the ratings."""
         each = _numbers(said)
         by = sorted(Counter(map(len, said.values())).items(), reverse=True)
         alpha = krippendorff_alpha(counts_of(said.values()), domain=POINTS, seed=0, resamples=1).value
@@ -197,21 +194,21 @@ class RatingCounts:
 
     @property
     def twice(self) -> int:
-        """The number of words that two raters or more judged."""
+        """The number of words judged by two or more raters."""
         return sum(n for n, number in self.by if number > 1)
 
 
 def little(estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """Yield the caution about raters who agree little."""
+    """Yield a caution if raters agree little."""
     for found in estimates:
         if found.measure == ALPHA and found.value < TENTATIVE:
             yield Note("cloze.little-agreement", alpha=found.value, words=found.n, least=TENTATIVE)
 
 
 def doubtful_raters(items: pl.DataFrame) -> Iterator[Note | str]:
-    """Yield cautions about raters whose ratings oppose those of the others, and about those who judged few words.
+    """Yield cautions about raters whose ratings oppose the others', and about raters who judged few words.
 
-    Results number raters in the order of their names, which stay in the file of ratings.
+    Raters are numbered in the order of their names, which the results do not contain.
     """
     said = by_word(items)
     correlations = each_with_others(list(said.values()))

@@ -21,13 +21,13 @@ from penchant.stats.agreement import krippendorff_alpha
 _NAMED = 3
 """Number of words that a note lists."""
 _MANY = 20
-"""Number of words from which a note is added on two raters with equal ratings, who may be one."""
+"""Number of shared words from which two raters with identical ratings get a note."""
 Units: TypeAlias = Mapping[Key, Mapping[str, float]]
-"""The ratings of each word in its sentence, by rater."""
+"""Ratings by (sentence id, word), then by rater."""
 
 
 def units_of(ratings: Iterable[Rating]) -> dict[Key, dict[str, float]]:
-    """Return the ratings of each word in its sentence, by rater, in the order of the words."""
+    """Return the ratings by (sentence id, word), then by rater, in order of first occurrence."""
     units: dict[Key, dict[str, float]] = {}
     for rating in ratings:
         units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
@@ -35,7 +35,7 @@ def units_of(ratings: Iterable[Rating]) -> dict[Key, dict[str, float]]:
 
 
 def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
-    """Yield a note on every rater whose ratings in a sheet fit those of the others one row further up or down."""
+    """Yield a note on every rater whose ratings in a sheet fit the others' if shifted by one row."""
     slips = []
     for sheet in sheets:
         raters = dict.fromkeys(rating.rater for _, rating in sheet.ratings)
@@ -49,7 +49,7 @@ def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
 
 
 def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
-    """Yield the same notes for tables of ratings, with words in the order of the tables."""
+    """Yield a note on every rater whose ratings in tables fit the others' if shifted by one row."""
     order = list(units)
     slips = []
     for rater in sorted({rating.rater for rating in ratings}):
@@ -61,7 +61,6 @@ def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
 
 
 def _from_to(first: str, last: str) -> str:
-    """Return a range of places, whose end names the file only if it is another one."""
     same = first.rpartition(", ")[0] == last.rpartition(", ")[0]
     return f"from {first} to {last.rpartition(', ')[2] if same else last}"
 
@@ -72,20 +71,20 @@ def _others(units: Units, rater: str) -> dict[Key, float]:
 
 
 def _slip_notes(slips: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
-    """Yield notes on slips; of two raters either may have slipped, which makes one note."""
+    """Yield notes on shifted ratings; with two raters only one note, as either may be shifted."""
     for rater, slip, rows in slips:
         here, moved = (f"{each.value:.2f}".replace("-", "−") for each in (slip.here, slip.moved))
         yield (
             f"the ratings of {rater} ({rows}) fit the others' far better if moved {'up' if slip.down else 'down'} by "
             f"one row (Spearman's ρ is {moved} instead of {here} over {counted(slip.moved.n, 'words')}): did they slip "
-            f"by a row{', or those of the other rater' if raters == 2 else ''}?"
+            f"by a row{', or did the ratings of the other rater' if raters == 2 else ''}?"
         )
         if raters == 2:
             return
 
 
 def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
-    """Return notes on an import: empty sheets, unpredicted words, equal, reversed, slipped or disagreeing raters."""
+    """Return notes on an import: empty sheets, unpredicted words, and doubtful or disagreeing raters."""
     blank = [
         f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
         for sheet in sheets
@@ -110,7 +109,7 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
 
 
 def predicted_words(results: Iterable[Result]) -> set[Key]:
-    """Return every predicted word in its sentence, in folded form."""
+    """Return (sentence id, folded word) for every prediction."""
     return {
         (id_, folded(word).strip())
         for result in results
@@ -126,7 +125,6 @@ def _agreeing(units: Units) -> Iterator[str]:
 
 
 def _same(ratings: Iterable[Rating]) -> Iterator[str]:
-    """Yield a note on every two raters with equal ratings of many words, not all alike: one sheet imported twice."""
     by: dict[str, dict[tuple[str, str], float]] = {}
     for rating in ratings:
         by.setdefault(rating.rater, {})[rating.sentence, rating.word] = rating.value
@@ -134,4 +132,4 @@ def _same(ratings: Iterable[Rating]) -> Iterator[str]:
         both = first.keys() & second.keys()
         if len(both) >= _MANY and all(first[key] == second[key] for key in both) and len({first[k] for k in both}) > 1:
             same = f"'{one}' and '{other}' gave the same rating to all {counted(len(both), 'words')} that both rated"
-            yield f"{same}: is it one sheet imported twice? Copied ratings count as those of two raters"
+            yield f"{same}: was one sheet imported twice? Copied ratings count as those of two raters"

@@ -1,4 +1,4 @@
-"""Sheets that raters return, with checks of every row against its sentence."""
+"""Rating sheets returned by raters, with every row checked against its sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from penchant.instruments.cloze.valences import folded, is_word
 from penchant.instruments.cloze.variety_scale import TRUTHS
 from penchant.letter_case import WITH_RULES
 from penchant.plurals import counted, of_all
-from penchant.report.finding import listed
+from penchant.report.significance import listed
 from penchant.tables.data_paths import listed as one_or_several
 from penchant.tables.data_paths import suggestion
 from penchant.tables.rater_judgements import ByRater
@@ -32,28 +32,28 @@ from penchant.tables.rows import lacking, read_rows
 from penchant.unicode_spellings import as_named, canonical
 
 TEXT, FILLED = "text", "filled"
-"""The columns of the sentence and of the sentence with the word in its gap, by which rows are checked."""
+"""Columns of the sentence and of the filled sentence, against which rows are checked."""
 _OPTIONS = {"sentence": "--sentence", "word": "--word", "rater": "--rater-column", "rating": "--rating"}
 _INSPECTED = 200
-"""Number of rows of a sheet that are inspected to identify its columns by content."""
+"""Number of rows inspected to identify the columns of a sheet by content."""
 _NAMING = "name the column that holds it, as in --FIELD NAME"
 _ALIKE = 20
-"""Number of similar errors, in at least half of the rows, from which one line stands for all.
+"""Number of errors of one kind, in at least half of the rows, from which only one is reported.
 
-If all rows are wrong, `_FEW` are enough.
+If all rows are wrong, `_FEW` suffice.
 """
 _FOREIGN, _FEW = 0.05, 5
-"""Share of predicted words below which a sheet of at least `_FEW` words belongs to another study."""
+"""Share of predicted words below which a sheet of at least `_FEW` words is taken to belong to another study."""
 Key: TypeAlias = tuple[str, str]
-"""A word in its sentence."""
+"""Sentence id and word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A sheet that a rater returned.
 
-    `rows` is the number of rows, `ratings` has the ratings with their lines, `cells` the cells they were read from,
-    `told` the notes on its columns, and `order` the words of all rows, rated or not, with their lines.
+    `ratings` and `order` pair line numbers with the ratings and with the words of all rows; `rows` is the number of
+    rows, `cells` are the raw ratings, and `told` has notes on the columns.
     """
 
     file: Path
@@ -72,10 +72,9 @@ class Sheet:
 def read_sheets(
     files: Iterable[Path], texts: Mapping[str, str], rater: str | None, columns: Columns
 ) -> tuple[list[Sheet], list[DataError]]:
-    """Return the sheets in some files, and the errors in their rows.
+    """Read rating sheets and return them with the errors found.
 
-    `texts` are the sentences by id; a row without a rater is by `rater`, else by the name of the file. A file that is
-    not such a table is one of the errors.
+    `texts` maps sentence ids to texts. A row without a rater gets `rater`, else the name of the file.
     """
     judged: ByRater[Key] = ByRater()
     sheets, errors = [], []
@@ -109,7 +108,7 @@ def read_sheets(
 
 
 def _grouped(errors: Sequence[DataError], rows: int) -> Iterator[DataError]:
-    """Yield the errors in a sheet, many of one kind as one; a kind is the field with the error."""
+    """Yield the errors in a sheet, with many errors in the same field merged into one."""
     kinds: dict[str, list[DataError]] = {}
     for error in errors:
         kinds.setdefault(_KINDS.get(error.field or "", error.field or ""), []).append(error)
@@ -137,20 +136,20 @@ _MANY_ROWS = {
 
 
 def foreign(sheets: Iterable[Sheet], predicted: Container[Key]) -> Iterator[DataError]:
-    """Yield an error for each sheet with hardly any rated word among the `predicted` ones, in folded form."""
+    """Yield an error for each sheet with hardly any word among the `predicted` ones, which are in folded form."""
     for sheet in sheets:
         words = {(rating.sentence, folded(rating.word)) for _, rating in sheet.ratings}
         known = sum(word in predicted for word in words)
         if len(words) >= _FEW and known < _FOREIGN * len(words):
             message = f"only {known:,} of {counted(len(words), 'rated words')} were predicted by a model of this study"
-            hint = "is it a sheet of another study, or are the columns of the sentence and of the word other ones?"
+            hint = "is it a sheet of another study, or do other columns hold the sentence and the word?"
             yield DataError(message, file=sheet.file, hint=hint)
 
 
 def alike(sheets: Iterable[Sheet], before: Iterable[Rating]) -> Iterator[DataError]:
-    """Yield an error for each rater whose name differs from another's only in case, spaces or invisible characters.
+    """Yield an error for each rater whose name differs from another only in case, spaces or Unicode form.
 
-    Differences in Unicode form count as well; `before` are ratings with established names.
+    Names in `before`, the earlier ratings, are accepted.
     """
     known: dict[str, str] = {as_named(rating.rater): rating.rater for rating in before}
     established: set[str] = {rating.rater for rating in before}
@@ -159,13 +158,12 @@ def alike(sheets: Iterable[Sheet], before: Iterable[Rating]) -> Iterator[DataErr
             other = known.setdefault(as_named(rating.rater), rating.rater)
             if other != rating.rater and rating.rater not in established:
                 established.add(rating.rater)
-                hint = "spell the name of one person in one way, and give two people different names"
+                hint = "spell each rater's name the same way throughout, and give different raters different names"
                 shown = f"'{visible(rating.rater)}' and '{visible(other)}' differ only in case or spaces"
                 yield DataError(shown, file=sheet.file, line=line, field="rater", hint=hint)
 
 
 def _row_error(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int, filled_in: str) -> DataError | None:
-    """Return the error in the sentence or word of a row; `filled_in` is the column of the filled sentence."""
     if row.sentence not in texts:
         return no_sentence(row.sentence, file, line)
     text = texts[row.sentence]
@@ -183,12 +181,12 @@ def _row_error(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int
 
 
 def _fills(word: str, text: str, shown: str) -> bool:
-    """Return whether a filled sentence has the given word in its gap, with the capitals of any language."""
+    """Return whether `shown` is the text with the word in its gap, capitalised by the rules of any language."""
     return letters(shown) in {letters(filled(text, word, language)) for language in ("und", *WITH_RULES)}
 
 
 def truth_meant(word: str, fits: Callable[[str], bool]) -> str:
-    """Return the word true or false if a spreadsheet translated it as a truth value, and it fits; else ""."""
+    """Return true or false if the word is a spreadsheet's translation of it and it fits; else an empty string."""
     meant = TRUTHS.get(folded(word), "")
     return meant if meant and meant != folded(word) and fits(meant) else ""
 
@@ -207,18 +205,18 @@ def require_any(sheets: Sequence[Sheet]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SheetColumns:
-    """The columns by which a sheet is read, and notes on them."""
+    """Column names of a sheet by field, and notes on them."""
 
     columns: Columns
     told: tuple[str, ...]
 
 
 def columns_of(file: Path, columns: Columns, texts: Mapping[str, str]) -> SheetColumns:
-    """Return the columns of a table.
+    """Return the columns that hold the fields of a sheet.
 
-    If a field has none of its named columns, its column in `penchant ratings export` is read; the columns of the
-    sentence and of the filled sentence are identified by content. `texts` are the sentences by id. Raises DataError
-    with all required columns that are missing.
+    A field whose named columns are all missing falls back to its name in `penchant ratings export`; the columns of the
+    sentence and of the filled sentence are identified by content. `texts` maps sentence ids to texts. Raises DataError
+    listing the missing columns.
     """
     rows = [row.values for row in read_rows(file)]
     header = list(dict.fromkeys(name for row in rows for name in row))
@@ -232,14 +230,14 @@ def columns_of(file: Path, columns: Columns, texts: Mapping[str, str]) -> SheetC
         remarks.append(f"{file}: {listed(parts)}")
     if rows and not known:
         remarks.append(
-            f"{file}: text not checked, as no column holds the sentences or the filled sentences: a wrong sentence id "
+            f"{file}: text not checked: no column holds the sentences or the filled sentences, so a wrong sentence id "
             "would go unnoticed"
         )
     return SheetColumns({**chosen, **{field: name for field, name in known.items() if field != name}}, tuple(remarks))
 
 
 def _named(file: Path, header: list[str], columns: Columns) -> tuple[dict[str, str | Sequence[str]], list[str]]:
-    """Return the columns named by the user that the file has, and notes on columns read in place of missing ones."""
+    """Return the columns named by the user that exist, and notes on columns used instead of missing ones."""
     chosen: dict[str, str | Sequence[str]] = {}
     missing: list[tuple[str, str]] = []
     instead: list[str] = []
@@ -254,7 +252,7 @@ def _named(file: Path, header: list[str], columns: Columns) -> tuple[dict[str, s
     if len(missing) > 1:
         options = dict.fromkeys(f"{_OPTIONS[field]} NAME" for field, _ in missing)
         message = f"there are no columns {listed([repr(name) for _, name in missing])}"
-        hint = f"the columns are {', '.join(header)}; say which hold them: {', '.join(options)}"
+        hint = f"the columns are {', '.join(header)}; name the right ones: {', '.join(options)}"
         raise DataError(message, file=file, hint=hint)
     for field, name in missing:
         if field in columns:
@@ -268,10 +266,9 @@ def _named(file: Path, header: list[str], columns: Columns) -> tuple[dict[str, s
 def _by_content(
     rows: Sequence[Mapping[str, Any]], names: Iterable[str], id_: str, texts: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the columns of the sentence and of the filled one.
+    """Return the columns of the sentence and of the filled sentence, identified by name, else by content.
 
-    These are the columns with that name, else those with, in more than half of the rows, a text with one gap, or the
-    sentence of the row with a word in its gap.
+    More than half of the inspected rows must hold a text with one gap, or the row's sentence with a word in its gap.
     """
     inspected = rows[:: max(1, len(rows) // _INSPECTED)]
     left = list(names)
@@ -298,7 +295,6 @@ def _by_content(
 
 
 def _holds(cell: str, text: str) -> bool:
-    """Return whether a cell is the text with any word in its gap."""
     if text.count(GAP) != 1:
         return False
     before, after = map(letters, text.split(GAP))
@@ -308,5 +304,5 @@ def _holds(cell: str, text: str) -> bool:
 
 
 def letters(text: str) -> str:
-    """Return a text without white space and case, which spreadsheets change."""
+    """Return a text case-folded and without white space, for comparison."""
     return folded("".join(unicodedata.normalize("NFC", text).split()))

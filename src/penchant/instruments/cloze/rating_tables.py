@@ -19,9 +19,9 @@ from penchant.tables.rows import checked_models, read_rows
 from penchant.wording.phrases import Note
 
 FIELDS = ("sentence", "word", "rater", "rating")
-"""The columns of ratings given in Python without names."""
+"""Order of the columns in a table of ratings passed from Python without column names."""
 Columns: TypeAlias = Mapping[Any, str | Sequence[str]]
-"""Column names by field, where the two differ; several columns of `rating` belong to as many raters."""
+"""Column names by field, where they differ; with several columns for `rating`, each belongs to one rater."""
 AS_NAMED: Columns = {}
 NAMING = "if a column has another name, write columns: {FIELD: COLUMN} in a study, columns= in Python"
 """Hint on how to name a column."""
@@ -40,11 +40,11 @@ class RatingRow(BaseModel):
     word: Text
     """The word to rate in the gap."""
     text: Text | None = None
-    """The sentence as it was rated, if the table has it; must be unchanged."""
+    """The sentence as rated, if the table has it; it must be unchanged."""
     rater: Text
     """A name for the rater."""
     rating: Point | None = None
-    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. Empty cells count as missing ratings."""
+    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is a missing rating."""
 
 
 class ReturnedRow(BaseModel):
@@ -56,9 +56,9 @@ class ReturnedRow(BaseModel):
     word: Text
     """The word to rate in the gap."""
     text: Text | None = None
-    """The sentence as it was exported, if the table has it; must be unchanged."""
+    """The sentence as exported, if the table has it; it must be unchanged."""
     filled: Text | None = None
-    """The sentence with the word in its gap as it was exported, if the table has it; must contain the row's word."""
+    """The exported sentence with the word in its gap, if the table has it; it must contain the row's word."""
     rater: Text | None = None
     """A name for the rater. Default: taken from the command line or the name of the file."""
     rating: Point | None = None
@@ -81,25 +81,24 @@ class Rating:
 
 
 def no_sentence(id_: str, path: str | Path, line: int) -> DataError:
-    """Return the error for a row about an unknown sentence."""
+    """Return the error for an unknown sentence id."""
     message, hint = f"there is no sentence '{id_}'", "use the ids of the test set"
     return DataError(message, file=path, line=line, field="sentence", hint=hint)
 
 
 def word_of(sentence: str, word: str) -> str:
-    """Return the name of a word in a sentence for error messages."""
+    """Describe a word in a sentence for an error message."""
     return f"'{word}' in sentence {sentence}"
 
 
 def read_ratings(
     paths: Iterable[str | Path], sentences: Iterable[str] | None = None, columns: Columns = AS_NAMED
 ) -> list[Rating]:
-    """Read the ratings in some files, without the rows that have none.
+    """Read ratings from files, skipping rows without one.
 
-    `columns` maps fields to columns with other names. Raises DataError for a sentence that is not among `sentences`,
-    for sentences that had another text when they were rated (if `sentences` maps ids to texts, and the table has
-    texts), for two ratings of one word in one sentence by the same rater, and for a table without any rating, with
-    every other mistake in its notes.
+    `columns` maps fields to other column names. Raises DataError, with all errors in its notes, for a sentence not in
+    `sentences`, a sentence whose text has changed since it was rated (if `sentences` maps ids to texts), two ratings of
+    one word in one sentence by the same rater, and a table without ratings.
     """
     known = None if sentences is None else set(sentences)
     texts = sentences if isinstance(sentences, Mapping) else {}
@@ -132,14 +131,13 @@ def read_ratings(
 def _of_other_texts(
     rows: Iterable[tuple[int, ReturnedRow]], texts: Mapping[str, str], path: str | Path
 ) -> Iterator[DataError]:
-    """Yield one error for all sentences that had another text when they were rated."""
     changed: dict[str, int] = {}
     for line, row in rows:
         if row.text is not None and row.text != texts.get(row.sentence, row.text):
             changed.setdefault(row.sentence, line)
     if changed:
         named = ", ".join([*list(changed)[:_NAMED], *(["…"] if len(changed) > _NAMED else [])])
-        message = f"{counted(len(changed), 'sentences')} had another text when rated: {named}"
+        message = f"{counted(len(changed), 'sentences')} had a different text when rated: {named}"
         hint = "restore the text, or give the sentence another id and have it rated"
         yield DataError(message, file=path, line=min(changed.values()), field="text", hint=hint)
 
@@ -158,7 +156,7 @@ def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> 
 
 
 def fitting(path: str | Path, columns: Columns) -> Columns:
-    """Return those of the columns that a table has; a set's own table may lack columns meant for another."""
+    """Return the entries of `columns` whose columns exist in a table."""
     present = _header(path) if columns else set()
     return {field: named for field, named in columns.items() if present.intersection(_listed(named))}
 
@@ -192,10 +190,9 @@ def _listed(named: str | Sequence[str]) -> list[str]:
 def rating_rows(
     path: str | Path, model: type[BaseModel], columns: Columns, naming: str
 ) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
-    """Return the ratings in a table as rows of `ReturnedRow`, each with its line, and the errors in them.
+    """Return the ratings in a table as `ReturnedRow`s with their lines, and the errors in them.
 
-    With several columns of ratings, each row of the table becomes one row per column, whose rater has the column's
-    name.
+    With several columns of ratings, every row is split into one row per column, which names the rater.
     """
     named = {field: _listed(column)[0] for field, column in columns.items() if field != "rating"}
     raters = columns.get("rating", "rating")

@@ -1,4 +1,4 @@
-"""Human ratings of predictions, with the words to rate, imports from raters, and their agreement."""
+"""Human ratings of predicted words: export, import and agreement."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from penchant.instruments.result import Result
 from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes
 from penchant.records import Estimate
-from penchant.report.finding import listed
 from penchant.report.item_browser import every_item
+from penchant.report.significance import listed
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.formula_escape import for_spreadsheets
 from penchant.tables.rows import columns as columns_of
@@ -38,7 +38,7 @@ RHO = "ρ with others"
 """The column of Spearman's ρ between a rater and the mean of the others."""
 COLUMNS = ("sentence", "word", "rater", "rating")
 TEXT = "text"
-"""The column of the sentences as they were rated, which is optional."""
+"""Optional column of the sentences as rated."""
 _NAMES = ("{low}", "rather {low}", "both or neither", "rather {high}", "{high}")
 _GUIDE = """Each page shows a sentence with one word marked. Say of which variety the **marked word** is typical in this
 sentence – not whether the sentence is true, nor whether the word is the best one there.
@@ -48,10 +48,10 @@ TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
 
 def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> list[Result]:
-    """Return the cloze results in the directory of a study, of one of its probes, or of one result.
+    """Load the cloze results in the directory of a study, a probe or a single result.
 
-    Those in directories `without` are left out. Raises StudyError if there are none, or if they are about different
-    test sets.
+    Directories in `without` are skipped. Raises StudyError if there are no cloze results, or results on different test
+    sets.
     """
     folder = Path(directory)
     places = [place.parent for depth in ("", "*/", "*/*/") for place in sorted(folder.glob(f"{depth}signature.txt"))]
@@ -65,7 +65,7 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
         )
     if len({result.signature["data"] for result in results}) > 1:
         names = ", ".join(dict.fromkeys(str(place.parent) for place, _ in cloze))
-        raise StudyError("holds results on different test sets", where=str(folder), hint=f"name one of {names}")
+        raise StudyError("contains results on different test sets", where=str(folder), hint=f"name one of {names}")
     text_ids = pl.col("id").cast(pl.String)  # as in tables of ratings
     return [replace(result, items=result.items.with_columns(text_ids)) for result in results]
 
@@ -73,11 +73,10 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
 def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool = False) -> pl.DataFrame:
     """Return one row for each unrated word that a model predicts in a sentence.
 
-    Pieces of words and punctuation are left out, which belong to no variety. The columns are sentence, text, word,
-    filled, scale (the names of its ends), rater and rating (both empty); the words of a sentence are in alphabetical
-    order. The models that predict a word, and its probability, are left out on purpose, so that no rater judges the
-    model. With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence; with
-    `rated`, also those that people rated.
+    Word pieces and punctuation are left out. The columns are sentence, text, word, filled, scale (the names of its
+    ends), rater and rating (both empty); the words of a sentence are in alphabetical order. Models and probabilities
+    are omitted, so that raters do not judge the model. With `estimated`, words rated only by a lexicon or two corpora
+    are included; with `rated`, also those rated by people.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ()), *(RATED if rated else ())}
     scale, language = _scale(results), results[0].signature.get("language", "und")
@@ -114,14 +113,14 @@ def _scale(results: Sequence[Result]) -> str:
 
 
 def unnamed(results: Sequence[Result]) -> bool:
-    """Return whether the ends of the scale have no names, so that no rater can distinguish them."""
+    """Return whether the ends of the scale are unnamed."""
     return results[0].signature["scale"] == str(Scale())
 
 
 def task(target: str, wishes: Wishes) -> RatingTask | None:
-    """Return the unrated words that models predicted in a result directory, or all words; None for another target.
+    """Return the rating task for a directory of cloze results; None for any other target.
 
-    Raises StudyError.
+    Raises StudyError if there is nothing to rate.
     """
     folder = Path(target)
     if not any(any(folder.glob(f"{depth}signature.txt")) for depth in ("", "*/", "*/*/")):
@@ -149,7 +148,7 @@ def task(target: str, wishes: Wishes) -> RatingTask | None:
 
 
 def not_to_rate(results: Sequence[Result]) -> int:
-    """Return the number of predictions that cannot be rated, pieces and punctuation, each once a sentence."""
+    """Return the number of distinct predictions per sentence that cannot be rated: word pieces and punctuation."""
     return len(
         {
             (id_, unicodedata.normalize("NFC", word))
@@ -162,10 +161,7 @@ def not_to_rate(results: Sequence[Result]) -> int:
 
 
 def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
-    """Yield notes on sentences for which a model predicts no word that can be rated.
-
-    They are left out of its means, whatever the ratings of others.
-    """
+    """Yield notes on sentences for which a model predicts no word that can be rated."""
     without: dict[str, list[str]] = {}
     for result in results:
         for id_, words, sources in result.items.select("id", "words", "sources").iter_rows():
@@ -178,10 +174,7 @@ def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class MergedRatings:
-    """All ratings after an import, with counts, sheets and notes.
-
-    The counts are of new, known and replaced ratings and of rows left empty.
-    """
+    """All ratings after an import, with sheets, notes, and counts of ratings and of empty rows."""
 
     ratings: tuple[Rating, ...]
     new: int
@@ -201,21 +194,17 @@ def merge(
     replace: bool = False,
     columns: Columns = AS_NAMED,
 ) -> MergedRatings:
-    """Check returned ratings and merge them with those in `into`, which need not exist yet; nothing is written.
+    """Check returned ratings and merge them with those in `into`, if it exists, without writing anything.
 
-    The name of the rater is that in the row, else `rater`, else the name of the file. `columns` maps fields to columns
-    with other names, several of `rating` if each rater has one. Raises DataError naming file and line for a value off
-    the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of the filled sentence,
-    names of raters that look the same, a word rated twice by one rater, or a rating that contradicts an earlier one by
-    the same rater (unless `replace`), every other such row in its notes; and for sheets without ratings. Raises
-    OutputError for an `into` that is not such a table, or one of the files.
+    The rater is named in the row, else by `rater`, else by the file name. `columns` maps fields to other column names,
+    several for `rating` if each rater has a column. Raises DataError, with all errors in its notes, for a value off the
+    scale, an unknown or changed sentence, a word that is not in its filled sentence, rater names that look the same, a
+    word rated twice by one rater, a rating that contradicts an earlier one (unless `replace`), or sheets without
+    ratings. Raises OutputError if `into` is one of the files or not a table of ratings.
     """
     sheets_of = [Path(file) for file in files]
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
-    if rater is not None and not rater.strip():
-        raise DataError("the name of the rater is blank", where="--rater", hint="name the rater")
-    if rater is not None and len(rating_columns(columns)) > 1:
-        raise DataError("several columns of ratings name their raters", where="--rater", hint="leave it out")
+    _check_rater(rater, columns)
     target = Path(into)
     refuse_inputs(target, sheets_of)
     refuse_other(target, TABLE, is_ratings_table)
@@ -231,7 +220,7 @@ def merge(
             if earlier and earlier.value != rating.value and not replace:
                 told = f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence}"
                 message = f"{told} as {earlier.value:g} before"
-                hint = f"see {earlier.place}; use --replace for the new one"
+                hint = f"see {earlier.place}; use --replace to keep the new rating"
                 errors.append(DataError(message, file=sheet.file, line=line, hint=hint))
             counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
             merged[key] = rating
@@ -244,8 +233,17 @@ def merge(
     return MergedRatings(ratings, **counts, empty=empty, sheets=tuple(sheets), notes=remarks)
 
 
+def _check_rater(rater: str | None, columns: Columns) -> None:
+    if rater is not None and not rater.strip():
+        raise DataError("the name of the rater is blank", where="--rater", hint="name the rater")
+    if rater is not None and len(rating_columns(columns)) > 1:
+        raise DataError(
+            "with several columns of ratings, the columns name the raters", where="--rater", hint="leave it out"
+        )
+
+
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
-    """Write a table of ratings, completely or not at all. Raises OutputError, also for a file of another kind."""
+    """Write a table of ratings atomically. Raises OutputError, also for an existing file of another kind."""
     refuse_other(path, TABLE, is_ratings_table)
     rows = [(r.sentence, r.text, r.word, r.rater, f"{r.value:g}") for r in ratings]
     table = pl.DataFrame(rows, schema=dict.fromkeys((COLUMNS[0], TEXT, *COLUMNS[1:]), pl.String), orient="row")
@@ -255,7 +253,7 @@ def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
 
 
 def is_ratings_table(path: Path) -> bool:
-    """Return whether a file is a CSV table with the columns of `write_ratings` and no others, which would be lost."""
+    """Return whether a file is a CSV table with exactly the columns of `write_ratings`."""
     try:
         return sorted(name for name in columns_of(path) or () if name != TEXT) == sorted(COLUMNS)
     except DataError:
@@ -264,10 +262,11 @@ def is_ratings_table(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """`alpha` and `raw` agreement over all ratings, with a table of raters and `disputed` words with their ratings.
+    """Agreement over all ratings (`alpha`, `raw`), with a table of `raters` and the `disputed` words.
 
-    `raters` has the number of words each rated (`rated`, and `with others`), the mean distance to the mean of the
-    others (`from others`), its direction (`side`), and their correlation (`ρ with others`). `notes` are about raters.
+    `raters` has the number of words each rated (`rated`) and shared (`with others`), the mean absolute and signed
+    distance to the mean of the others (`from others`, `side`), and the correlation with it (`ρ with others`). `notes`
+    are about raters.
     """
 
     alpha: Estimate
@@ -280,15 +279,15 @@ class Agreement:
 def agreement(
     ratings: Sequence[Rating], *, least: float = 1.0, seed: int = 0, resamples: int = 1000, level: float = 0.95
 ) -> Agreement:
-    """Return the agreement between raters: Krippendorff's ordinal α, raw agreement, and disputed words.
+    """Compute Krippendorff's ordinal α, raw agreement and the disputed words.
 
-    The latter have ratings that differ by `least` or more. Raises DataError if there is nothing to compare.
+    The ratings of a disputed word differ by `least` or more. Raises DataError for fewer than two raters.
     """
     units = units_of(ratings)
     raters = sorted({rating.rater for rating in ratings})
     if len(raters) < 2:
         raise DataError(
-            f"{'one rater' if raters else 'no ratings'}: agreement needs two",
+            f"agreement needs two raters, found {'one' if raters else 'none'}",
             hint="import the ratings of another rater",
         )
     counts = counts_of(units.values())
@@ -327,7 +326,6 @@ def _or_none(value: float) -> float | None:
 
 
 def _of_rater(rater: str, units: Iterable[Mapping[str, float]]) -> dict[str, object]:
-    """Return the number of words of a rater, and distance and direction to the mean of the others for shared words."""
     rated = [by_rater for by_rater in units if rater in by_rater]
     gaps = [
         by_rater[rater] - (sum(by_rater.values()) - by_rater[rater]) / (len(by_rater) - 1)

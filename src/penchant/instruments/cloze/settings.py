@@ -40,7 +40,7 @@ class Corpora(BaseModel):
     minimum: Annotated[int, Field(ge=1, le=COUNT)] = 10
     """Number of occurrences in both texts together below which words stay unrated. Default: 10."""
     prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 10_000
-    """Size of the prior (both texts together), in words that it adds to each text. Default: 10000."""
+    """Number of words that the prior (both texts together) adds to each text. Default: 10000."""
     significant: Annotated[float, Field(ge=0, le=COUNT)] = SIGNIFICANT
     """|z| below which the valence of a word is 0. Default: 1.96."""
     weak: Annotated[float, Field(ge=0, le=COUNT)] = WEAK
@@ -50,7 +50,7 @@ class Corpora(BaseModel):
 
 
 def _by_word(table: Any, columns: Mapping[Any, str], name: str) -> Any:
-    """Return the rows of a lexicon that is a mapping of valences by word; anything else unchanged."""
+    """Return the rows of a lexicon passed as a mapping; any other table unchanged."""
     by_word = isinstance(table, Mapping) and all(isinstance(value, int | float) for value in table.values())
     return list(table.items()) if by_word else table
 
@@ -65,10 +65,10 @@ class ClozeSettings(Settings):
     data: Annotated[Given[str, Data], CITED, TableField(SENTENCE, file=file_of_set)] = Field(kw_only=False)
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
     columns: Given[dict[_Field, str | list[str]], Mapping[str, Any]] = default_of(default={})
-    """Columns whose names are not those of their fields, as field: column.
+    """Column names that differ from their fields, as field: column.
 
     The fields are id, text, expected and group in the table of sentences, and sentence, word, rater and rating in
-    tables of ratings. Several columns of rating belong to one rater each.
+    tables of ratings. With several columns for rating, each belongs to one rater.
     """
     method: str | None = None
     """Method of predicting words: `fill` (default for masked models) or a sentence score.
@@ -78,17 +78,17 @@ class ClozeSettings(Settings):
     probabilities.
     """
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
-    """Number of most probable words that count. Default: 10."""
+    """Number of most probable words to use. Default: 10."""
     candidates: Annotated[Given[str | None, Data | None], CITED, TableField(("sentence", "word"))] = default_of(
         default=None
     )
-    """A table of candidates for sentence scores. Default: that of the test set, else the rated words."""
+    """A table of candidates for sentence scores. Default: the table of the test set, else the rated words."""
     ratings: Annotated[_Files, CITED, TableField(FIELDS)] = default_of(default=None)
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
     lexicon: Annotated[_Files, CITED, TableField(("word", "valence"), _by_word)] = default_of(default=None)
     """Lexicons, which take precedence over those of the test set. Default: none."""
     corpora: Annotated[Given[Corpora | None, Corpora | Mapping[str, Any] | None], CITED] = default_of(default=None)
-    """Two texts to estimate the valence of words that no other source rates. Default: none."""
+    """Two texts from which to estimate the valence of words without any other source. Default: none."""
     unrated: Literal["zero", "error"] = "zero"
     """Treatment of an unrated word: it adds nothing to β (`zero`, default) or stops the study (`error`)."""
     rated_only: bool = False
@@ -96,7 +96,7 @@ class ClozeSettings(Settings):
     moved_share: Annotated[float, Field(gt=0, le=1)] = 1 / 12
     """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw.
 
-    Default: 1/12, the 50 of 600 ratings that the paper names.
+    Default: 1/12, as in the paper (50 of 600 ratings).
     """
     on_unknown: OnUnknown = "stop"
     """Treatment of sentences with text unknown to the tokenizer: `stop` (default) or `skip`.

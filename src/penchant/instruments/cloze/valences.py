@@ -1,7 +1,7 @@
 """The valence of words on a bipolar scale, and its sources.
 
 The first source that knows the word in the sentence decides, in this order: ratings named by the study, ratings of the
-test set, lexicons named by the study, lexicons of the test set, two corpora. Several raters count with their mean.
+test set, lexicons named by the study, lexicons of the test set, two corpora. Ratings by several raters are averaged.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from penchant.unicode_spellings import canonical
 UNRATED = "none"
 PIECE = "piece"
 Judgements = Sequence[tuple[str, float]]
-"""The ratings of a word in a sentence, each with the name of its rater."""
+"""Ratings of a word in a sentence, as (rater, rating) pairs."""
 
 
 def folded(word: str, language: str = "und") -> str:
-    """Return a word in the form that is compared when the spelling itself does not match."""
+    """Case-fold a word by the rules of the language."""
     return letter_case.folded(canonical(word), language)
 
 
@@ -37,9 +37,9 @@ def is_word(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Values of words, looked up as spelled, else regardless of case if all such spellings have the same value.
+    """Values of words, looked up by exact spelling, else case-folded if all such spellings have the same value.
 
-    `judged` has the ratings that a value is the mean of, by spelling; a lexicon has none. `language` decides case.
+    `judged` has the ratings averaged into each value, by spelling; `language` determines case folding.
     """
 
     exact: Mapping[str, float]
@@ -65,7 +65,7 @@ class Lookup:
         return self.folded.get(folded(word, self.language)) if value is None else value
 
     def judgements(self, word: str) -> Judgements:
-        """Return the ratings that the value of a word is the mean of, for all spellings under which it is looked up."""
+        """Return the ratings averaged into the value of a word."""
         plain = canonical(word)
         if plain in self.exact:
             return self.judged.get(plain, ())
@@ -74,18 +74,18 @@ class Lookup:
 
 
 class Valences:
-    """Sources in order of precedence, each with a name and lookups by sentence ("" is every sentence)."""
+    """Sources of valences in order of precedence, each a name and lookups by sentence ("" for all sentences)."""
 
     def __init__(self, sources: Sequence[tuple[str, Mapping[str, Lookup]]]) -> None:
         self._sources = sources
 
     def of(self, sentence: str, word: str) -> tuple[float | None, str]:
-        """Return the valence of a word in a sentence, None for an unrated word, and the name of its source."""
+        """Return the valence of a word in a sentence, None if unrated, and the name of its source."""
         name, table = self._deciding(sentence, word)
         return (table.get(word) if table else None), name
 
     def judgements(self, sentence: str, word: str) -> Judgements:
-        """Return the ratings that the valence of a word in a sentence is the mean of; none if nobody rated it."""
+        """Return the ratings averaged into the valence of a word in a sentence; empty if nobody rated it."""
         _, table = self._deciding(sentence, word)
         return table.judgements(word) if table else ()
 
@@ -95,7 +95,6 @@ class Valences:
         return sorted({rater for them in judged for rater, _ in them})
 
     def _deciding(self, sentence: str, word: str) -> tuple[str, Lookup | None]:
-        """Return the first source that knows the word, and its values for the sentence."""
         for name, tables in self._sources:
             table = tables.get(sentence) or tables.get("")
             if table and table.get(word) is not None:

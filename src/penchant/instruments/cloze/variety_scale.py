@@ -58,12 +58,11 @@ def _point(value: object) -> float:
     number = _FRACTIONS.get(text, numeral(text))
     if number is None or isinstance(value, bool) or number not in POINTS:
         truth = " (a truth value of a spreadsheet: format the column as text)" if text.casefold() in TRUTHS else ""
-        raise ValueError(f"a point of the scale is −1, −0.5, 0, 0.5 or 1, got {value!r}{truth}")
+        raise ValueError(f"expected a point of the scale (−1, −0.5, 0, 0.5 or 1), got {value!r}{truth}")
     return number + 0.0  # −0 is 0
 
 
 def _undated(value: object) -> float:
-    """Return a point of the scale, refusing dates: no note would say that a date is read as one half."""
     if is_date_of_half(value):
         raise ValueError(f"{value!r} is a date that a spreadsheet made of 1/2: write 0.5")
     return _point(value)
@@ -87,9 +86,9 @@ class Scale(BaseModel):
 
 
 def unnamed(description: Path | None, table: Path) -> str:
-    """Return the caution about a test set without names of its ends, with the way to name them.
+    """Return the caution about unnamed ends of the scale, with instructions for naming them.
 
-    Names go in its file `description`, in one beside the `table` of sentences, or in Python.
+    `description` is the set's `set.yaml`, if any, and `table` its sentences.
     """
     if is_kept(table):
         place = "the test set" if description else '{"sentences": TABLE, …}'

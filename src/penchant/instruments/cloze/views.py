@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.instruments.cloze.claims import CLAIMS
 from penchant.instruments.cloze.estimates import (
     EVERYTHING,
     LEFT_OUT,
@@ -22,17 +23,15 @@ from penchant.instruments.cloze.estimates import (
     unrated_words,
     without_beta,
 )
-from penchant.instruments.cloze.finding_text import leaning
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, RatingCounts, by_word
 from penchant.instruments.cloze.variety_scale import ends_of
 from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
-from penchant.report.finding import measured
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt
+from penchant.report.significance import measured
 from penchant.report.tables import Cell, Number, estimate, models
 from penchant.views.figures import Drawn
-from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
 from penchant.views.rows import At, Line, RowSource, but, sources
 from penchant.views.section import Views
@@ -46,7 +45,7 @@ WORDS = Text.of(Path(__file__).parent)
 MOST = 120
 """Number of sentences above which the figure is left out; the table of items has them all."""
 _COLOURS = {-1.0: "#b35806", -0.5: "#f1a340", 0.0: "#dddddd", 0.5: "#998ec3", 1.0: "#542788"}
-"""The colours of the points of the scale; other valences have colours in between."""
+"""Colours of the points of the scale; other valences are interpolated."""
 _UNRATED = "#fff"
 _QUARTERS = {0.0: "", 1.0: "¼", 2.0: "½", 3.0: "¾"}
 _COUNTED = (LEFT_OUT, "fewer-than-two-ratings")
@@ -71,7 +70,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 
 
 def _left_out(results: Sequence[BaseResult]) -> str:
-    """Return the sentences that no mean counts, as no predicted word is rated; "" if none or all are left out."""
+    """Name the sentences left out of the means because no prediction is rated; empty if none or all are."""
     empty = {name: without_beta(result.items) for name, result in zip(models(results), results, strict=True)}
     if all(len(ids) == len(result.items) for ids, result in zip(empty.values(), results, strict=True)):
         return ""
@@ -81,16 +80,15 @@ def _left_out(results: Sequence[BaseResult]) -> str:
 
 
 def _sentences(line: Line) -> Cell:
-    """Return the number of sentences with a value, and the number of all sentences if it differs."""
     whole = line.at(measure=MASS)
     n = int(line["n"])
     return n if whole is None or whole["n"] == n else Number(float(n), form=".0f", star=f" of {whole['n']}")
 
 
 def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
-    """Return a column of the first existing measure among those named after the row's measure.
+    """Return a column for the first measure that exists among name patterns applied to the row's measure.
 
-    The column has the interval, `alone` or with its number.
+    It shows the interval only, or with `alone=False` also the value.
     """
 
     def cell(line: Line) -> Cell:
@@ -103,14 +101,12 @@ def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
 
 @lru_cache(maxsize=8)
 def _judged(source: RowSource) -> RatingCounts | None:
-    """Return the counts of ratings of the words that a model predicts; None if nobody rated them."""
     assert source.result is not None
     said = by_word(source.result.items)
     return RatingCounts.of(said) if said else None
 
 
 def _rated(line: Line) -> bool:
-    """Return whether a row is over all sentences, of a model whose words somebody rated."""
     return line.at(group=EVERYTHING) in (None, line) and _judged(line.source) is not None
 
 
@@ -123,8 +119,6 @@ def _of_raters(key: str, cell: Callable[[RatingCounts], Cell]) -> Column:
 
 
 def _unsaid(column: Column) -> Column:
-    """Return a column of numbers without the notes whose counts other columns show."""
-
     def cell(line: Line) -> Cell:
         found = column.cell(line)
         if not isinstance(found, Number):
@@ -203,7 +197,7 @@ def every_worth(items: pl.DataFrame) -> list[list[str]]:
 
 
 def worth(value: float | None, ratings: Sequence[float] = ()) -> str:
-    """Return a displayed valence: a quarter of the scale as a fraction, any other number with decimals.
+    """Format a valence: multiples of ¼ as fractions, other numbers with decimals.
 
     If raters differ, their ratings follow.
     """
@@ -293,6 +287,6 @@ VIEWS = Views(
         tokens=(TokenStrip("words", "worths", "", "probs", _sums, marks="valences"),),
         rows=_items,
     ),
-    finding=(FindingPart(leaning),),
+    claims=CLAIMS,
     facts=_facts,
 )

@@ -1,4 +1,4 @@
-"""Words for persons of two groups, and templates that contain PERSON and BLANK."""
+"""Words for persons of two groups, and templates with the slots PERSON and BLANK."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ def _template(value: object) -> str:
     text = as_written(value)
     slots = _SLOT.findall(text)
     if sorted(slots) != sorted((PERSON, BLANK)):
-        raise ValueError(f"a template must have one {PERSON} and one {BLANK}")
+        raise ValueError(f"a template must contain exactly one {PERSON} and one {BLANK}")
     return text
 
 
 class DiscoFile(BaseModel):
-    """Schema of a set: its words and templates."""
+    """Schema of a DisCo set: its words and templates."""
 
     model_config = SETTINGS
     name: Text | None = None
-    """The name of the set. Default: that of its folder or file."""
+    """The name of the set. Default: the name of its folder or file."""
     language: Text = "und"
-    """The language, as a BCP 47 tag, whose rules make capital letters."""
+    """The language, as a BCP 47 tag, which determines capitalisation."""
     statement: Text | None = None
-    """A file beside the set that describes the origin of its words."""
+    """A file in the same folder that describes the origin of the words."""
     persons: Annotated[dict[Text, Annotated[list[Written], Field(min_length=2)]], Field(min_length=2, max_length=2)]
-    """Words that fill PERSON, by group; two groups, such as female and male."""
+    """Words that fill PERSON, in two groups, such as female and male."""
     templates: Annotated[list[Annotated[str, BeforeValidator(_template)]], Field(min_length=1)]
     """Sentences with PERSON and BLANK, such as: PERSON likes to BLANK."""
 
@@ -53,7 +53,8 @@ class DiscoFile(BaseModel):
 class Person:
     """A word for a person, and its group.
 
-    `around` contains the texts around the blank of every sentence with the word; error messages give the `place`.
+    `around` contains the texts around the blank of every sentence with the word; `place` is the location for error
+    messages.
     """
 
     word: str
@@ -64,7 +65,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscoSet:
-    """Words and templates read from a file, whose hash is `sha256`; `groups` are the two groups, in order."""
+    """Words and templates read from a file with the hash `sha256`; `groups` are the two groups, in order."""
 
     name: str
     groups: tuple[str, str]
@@ -78,7 +79,7 @@ class DiscoSet:
         return f"<DisCo set {self.name}: {len(self.templates)} templates, {len(self.persons)} words for persons>"
 
     def only(self, templates: Sequence[str]) -> DiscoSet:
-        """Return a copy of the set with only the given templates."""
+        """Return a copy of the set with some of its templates."""
         around = [
             tuple(part for template in templates for part in parts(template, person.word, self.language))
             for person in self.persons
@@ -88,7 +89,7 @@ class DiscoSet:
 
 
 def read_disco(path: Path) -> DiscoSet:
-    """Read a set from a directory with `set.yaml`, or from such a file. Raises DataError naming file, line and key."""
+    """Read a set from a `set.yaml`, or from the directory that contains it. Raises DataError naming line and key."""
     place = path / SET_FILE if is_directory(path) else path
     if not place.is_file():
         raise DataError(f"the directory contains no {SET_FILE}", file=path, hint=HINT)
@@ -113,10 +114,10 @@ def _repeated(words: list[str]) -> Iterator[str]:
 
 
 def sentence(template: str, person: str, language: str = "und") -> str:
-    """Return a template with the person filled in and a gap for BLANK; an initial person is capitalised."""
+    """Return a template with PERSON filled in, capitalised at the start, and a gap for BLANK."""
     return filled(_SLOT, template, {PERSON: person, BLANK: GAP}, capital=language)[0]
 
 
 def parts(template: str, person: str, language: str = "und") -> list[str]:
-    """Return the non-empty texts around the gap of a sentence."""
+    """Return the non-empty texts before and after the gap of a sentence."""
     return [part.strip() for part in sentence(template, person, language).split(GAP) if part.strip()]

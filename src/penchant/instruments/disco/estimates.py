@@ -26,14 +26,14 @@ CHI2 = "χ² of a fill"
 SHARES = "share of persons with a fill, difference"
 ALL = "all"
 LEVEL = 0.05
-"""Significance level for the test of a fill, before the Bonferroni correction."""
+"""Significance level of the test for a fill, before the Bonferroni correction."""
 SMALL = 5
-"""Expected count below which the χ² approximation is rough (Cochran 1954, Biometrics 10:417–451)."""
+"""Expected count below which the χ² approximation is inaccurate (Cochran 1954, Biometrics 10:417–451)."""
 
 
 @dataclass(frozen=True)
 class TemplateFills:
-    """The fills of a template, and the people that each fill was produced for."""
+    """The fills of a template, and the persons for whom each fill was produced."""
 
     text: str
     fills: tuple[str, ...]
@@ -44,7 +44,7 @@ class TemplateFills:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """The numbers of persons in each group with each fill, shape (fills, 2)."""
+        """The number of persons in each group with each fill, shape (fills, 2)."""
         return np.stack([(self.has & ~self.second).sum(axis=1), (self.has & self.second).sum(axis=1)], axis=1)
 
     @property
@@ -59,7 +59,7 @@ class TemplateFills:
 
 
 def templates_of(items: pl.DataFrame) -> list[TemplateFills]:
-    """Return the fills of each template, the most common fill first."""
+    """Return the fills of each template, from the most to the least common."""
     made = []
     for (text,), part in items.group_by("template", maintain_order=True):
         counts = part["fills"].list.unique().explode().value_counts().sort(["count", "fills"], descending=[True, False])
@@ -72,8 +72,8 @@ def templates_of(items: pl.DataFrame) -> list[TemplateFills]:
 def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Array]:
     """Return Pearson's χ² of each fill, without continuity correction, and its p-value.
 
-    `first` and `second` are the numbers of persons with the fill in the two groups, `sizes` the group sizes. The result
-    is 0 and 1 if the fill occurs for all persons.
+    `first` and `second` are the numbers of persons with the fill in the two groups, `sizes` the group sizes. If the
+    fill occurs for all persons, χ² is 0 and p is 1.
     """
     m, n = sizes
     total = first + second
@@ -94,7 +94,7 @@ def different_by_template(items: pl.DataFrame) -> dict[str, int]:
 
 
 def disco_estimates(items: pl.DataFrame, settings: DiscoSettings) -> list[Estimate]:
-    """Return all estimates: means over templates, the number for each template, and tests of each fill."""
+    """Return all estimates: means over templates, counts for each template, and tests of each fill."""
     templates = templates_of(items)
     rows: list[Estimate] = []
     for template in templates:
@@ -118,7 +118,7 @@ def _means(
 ) -> Iterator[Estimate]:
     """Yield the mean number of fills that differ, for each test, and its standard deviation over templates.
 
-    The interval is over templates; the number from the χ² test is also tested by exchanging persons.
+    The interval is over templates; the count from the χ² test also has a test that permutes genders among persons.
     """
     for measure, numbers in told.items():
         mean = t_mean(
@@ -151,7 +151,7 @@ def _numbers(templates: Sequence[TemplateFills], told: Sequence[int], settings: 
 def _of_fills(template: TemplateFills, settings: DiscoSettings) -> Iterator[Estimate]:
     """Yield the χ² of each fill, and the difference between its proportions with the exact test.
 
-    `tests` is the number of fills of the template, by which the Bonferroni correction multiplies p.
+    `tests`, the factor of the Bonferroni correction, is the number of fills of the template.
     """
     m, n = template.sizes
     counts = template.counts.astype(np.float64)
@@ -185,7 +185,7 @@ def exchanged(templates: Sequence[TemplateFills], draws: int, seed: int) -> floa
     """Return the p-value of the total number of fills that differ (χ² test), by permuting genders among persons.
 
     Persons keep their fills in all templates. p is the proportion of random permutations with a total at least as
-    large, where the data count as one permutation (Phipson & Smyth 2010).
+    large, with the data included as one permutation (Phipson & Smyth 2010).
     """
     rng = np.random.default_rng([seed, 11])
     second = templates[0].second
@@ -221,5 +221,5 @@ def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterat
 
 
 def _corrected(row: Estimate) -> bool:
-    """Return whether a fill differs by a test, corrected for the number of fills of its template."""
+    """Return whether a fill differs significantly after correction for the number of fills of its template."""
     return row.test is not None and row.test.p * row.test.of <= LEVEL

@@ -42,11 +42,14 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
     noun: ClassVar[str] = "persons"
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file of the set, and the number of templates in a pilot."""
+        """Return the path of the set, and the number of templates in a pilot."""
         return self.find(self.data, base), self.limit
 
     def read(self, path: Path, limit: int | None) -> DiscoSet:
-        """Read the set, in a pilot with a sample of its templates. Raises DataError."""
+        """Read the set; in a pilot, keep a sample of its templates.
+
+        Raises DataError if the set is invalid.
+        """
         whole = read_disco(path)
         if limit is None:
             return whole
@@ -66,21 +69,21 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return item.around
 
     def place_of(self, item: Person) -> str:
-        """Return the place of a person, with the word."""
+        """Return the location of a person, with the word."""
         return f"{item.place}, '{item.word}'"
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the file of the set."""
+        """Return the path of the set."""
         return [self.read_set(base).path]
 
     def settle(self, model: Model) -> Self:
         """Return the probe unchanged. Raises MethodError if the model is not masked."""
-        hint = "the model must read the words on both sides of the blank; for causal models, use winogender"
+        hint = "the model must see the words on both sides of the blank; for causal models, use winogender"
         require_masked(self.name, model, hint)
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields for the set, the number of fills, and the draws of the test."""
+        """Return the signature fields for the set, the number of fills, and the number of permutations."""
         read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
@@ -94,7 +97,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         read = self.read_set(session.base)
         persons, unknown = self.known(session, read.persons)
         if {person.group for person in persons} != set(read.groups):
-            raise DataError("only one group of persons is left", file=read.path)
+            raise DataError("only one group of persons is left after skipping unknown tokens", file=read.path)
         asked = [(template, person) for template in read.templates for person in persons]
         session.expect(len(asked))
         texts = [(sentence(template, person.word, read.language), person.place) for template, person in asked]
@@ -122,5 +125,5 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return disco_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about fills that are not words, and about χ² tests with small expected counts."""
+        """Return cautions about fills that are not words, and about χ² tests that disagree with the exact tests."""
         return disco_cautions(measured.items, estimates)

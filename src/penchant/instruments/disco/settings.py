@@ -23,10 +23,10 @@ class DiscoSettings(Settings):
     difference_scale: ClassVar[DifferenceScale] = DifferenceScale({f"difference of {DIFFERENT}": FILLERS})
 
     data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
-    """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""
+    """Words for persons and templates: a bundled set, a directory with set.yaml, or the file itself."""
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 3
-    """Number of most probable words that count as the fills for a person. Default: 3."""
+    """Number of fills per sentence: its k most probable words. Default: 3."""
     draws: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
     """Number of random permutations of gender in the test. Default: 10000."""
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at persons with a sentence unknown to the tokenizer (default), or `skip` and count them."""
+    """Persons with a sentence unknown to the tokenizer: `stop` the study (default), or `skip` and count them."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import polars as pl
-
+from penchant.instruments.comparison import difference
 from penchant.instruments.disco.estimates import (
     ALL,
     CHI2,
@@ -19,13 +19,13 @@ from penchant.instruments.disco.estimates import (
     templates_of,
 )
 from penchant.records import BaseResult
-from penchant.report.finding import ALPHA, MOST, Shown, deciding
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt
+from penchant.report.significance import Shown
 from penchant.report.tables import Number, P
 from penchant.stats.templates import SD
+from penchant.views.claims import Claim
 from penchant.views.figures import Drawn, Forest, interval_layers, reference
-from penchant.views.finding import ClearDifferences, FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn
 from penchant.views.rows import At, Line, RowSource, sources
 from penchant.views.section import Views
@@ -34,7 +34,11 @@ from penchant.wording.phrases import notes_of
 from penchant.wording.templates import Text
 
 _MOST = 24
-"""Maximum number of fills that the figure shows for a model: the fills with the largest χ²."""
+"""Maximum number of fills in the figure for a model, in order of χ²."""
+
+
+FILLS, SHARE = 0.5, 0.05
+"""The smallest effects of interest: a fill in every second template, and five points of the persons who have it."""
 
 
 def _corrected(line: Line) -> float:
@@ -54,7 +58,6 @@ def _differs(line: Line) -> bool:
 
 @lru_cache(maxsize=4)
 def _counts(source: RowSource) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """Return the numbers of persons in each group with each fill of a template, as text."""
     assert source.result is not None
     return {
         (template.text, fill): (f"{counts[0]} of {template.sizes[0]}", f"{counts[1]} of {template.sizes[1]}")
@@ -73,6 +76,29 @@ def _has(side: int) -> Column:
     return Column(key, lambda line: _counts(line.source)[line["template"], line["fill"]][side])
 
 
+def _fill(line: Line) -> str:
+    return f"{line['fill']} · {line['template']}"
+
+
+def _different(found: Sequence[RowSource]) -> Iterator[Line]:
+    """Yield the difference between the shares of each fill that differs, with the p-value by which it does."""
+    for source in found:
+        for line in filter(_differs, source.only(At(measure=CHI2))):
+            share = _share(line)
+            yield replace(share, row={**share.row, "p": line["p"], "p_holm": _corrected(line)})
+
+
+def _undetected(line: Line, results: Sequence[BaseResult]) -> str:
+    return "" if line["low"] == line["low"] or line["value"] else "none"
+
+
+_PER_TEMPLATE = Shown(".2f", "templates", " fills per template")
+_OF_PERSONS = Shown("+.0f", "persons", " points", 100, ends=(-1, 1))
+CLAIMS = (
+    Claim("differs", At(measure=DIFFERENT, template=ALL), _PER_TEMPLATE, FILLS, barred=_undetected),
+    Claim("fills", _different, _OF_PERSONS, SHARE, place=_fill, alone=True),
+    Claim("more", At(measure=difference(DIFFERENT)), replace(_PER_TEMPLATE, form="+.2f"), FILLS, compared=True),
+)
 _FILL = (
     *(level("template"), model(), level("fill"), _has(0), _has(1)),
     number("points", "+.0f", scale=100, measure=SHARES),
@@ -96,7 +122,7 @@ def _fills(results: Sequence[BaseResult], text: Text) -> Any:
         lines = sorted(filter(_known, source.only(At(measure=CHI2))), key=lambda line: -line["value"])[:_MOST]
         rows = [
             {
-                "row": f"{line['fill']} · {line['template']}",
+                "row": _fill(line),
                 "template": line["template"],
                 **{key: 100 * _share(line)[key] for key in ("value", "low", "high")},
                 "n": line["n"],
@@ -110,19 +136,6 @@ def _fills(results: Sequence[BaseResult], text: Text) -> Any:
     return alt.concat(*panels, columns=2)
 
 
-def _means(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield a sentence on the mean numbers of fills that differ by gender, and on models without a clear difference."""
-    words, shown = text.below("prose", "finding", "means"), Shown(".2f", "templates")
-    parts, unclear = [], []
-    for source in sources(results)[:MOST]:
-        (whole_row,) = source.only(At(measure=DIFFERENT, template=ALL))
-        fills = source.frame.filter(measure=OF_TEMPLATE)["n"].to_numpy()
-        parts.append(words.get("each", model=source.model, number=shown.number(whole_row.row), fills=fills.mean()))
-        if not deciding(whole_row.row) <= ALPHA:
-            unclear.append(source.model)
-    yield words.get("whole", parts=parts, unclear=unclear)
-
-
 def _remarks(result: BaseResult) -> list[str]:
     return [
         "; ".join(f"{fill} {value:.2f}" for fill, value in zip(*row, strict=True))
@@ -130,12 +143,11 @@ def _remarks(result: BaseResult) -> list[str]:
     ]
 
 
-_WHOLE = At(measure=DIFFERENT, template=ALL)
 VIEWS = Views(
     tables=(
         TableSpec(
             "means",
-            _WHOLE,
+            At(measure=DIFFERENT, template=ALL),
             (model(), count(), number("value"), p(), number("exact", measure=EXACT), number("sd", measure=SD)),
         ),
         TableSpec(
@@ -162,6 +174,6 @@ VIEWS = Views(
         each=(ModelColumn("fills", lambda result: result.items["fills"].list.join(", "), "text"),),
         remark=_remarks,
     ),
-    finding=(FindingPart(_means), ClearDifferences("differences", At(), Shown("+.2f", "templates"))),
+    claims=CLAIMS,
     facts=_facts,
 )

@@ -1,7 +1,7 @@
-"""Fair minimal pairs: sets of pairs whose two sentences have equal numbers of tokens under several tokenizers.
+"""Fair minimal pairs: pairs whose two sentences have equal numbers of tokens under several tokenizers.
 
-There are three ways to make such a set: generate pairs from a grammar, keep the equal pairs of an existing set, or
-repair its unequal pairs (`penchant.instruments.minimal_pairs.repair`). Each yields rows in BLiMP's format with token
+Such a set is generated from a grammar, filtered from an existing set, or made by repairing the unequal pairs of an
+existing set (`penchant.instruments.minimal_pairs.repair`). The result consists of rows in BLiMP's format with token
 counts, and a table of outcomes by paradigm.
 """
 
@@ -31,20 +31,23 @@ from penchant.wording.templates import Text
 Count = Callable[[list[str]], list[int]]
 WORDS = Text.of(Path(__file__).parent).below("making")
 LEVEL = 0.95
-"""Confidence level of the intervals for the share of pairs kept."""
+"""Confidence level of the intervals for the proportion of pairs kept."""
 _CHUNK = 4_096
 """Number of texts tokenized at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Token-counting functions, by the label of their tokenizer; no model weights are read."""
+    """Token-counting functions by tokenizer name; no model weights are loaded."""
 
     by_name: Mapping[str, Count]
 
     @classmethod
     def of(cls, specs: Sequence[str], *, trust_remote_code: bool = False) -> Counters:
-        """Return the counters of models given by hub name, directory or GGUF file. Raises MethodError or ModelError."""
+        """Return the counters of models named by hub id, directory or GGUF file.
+
+        Raises MethodError if two tokenizers have the same name, and ModelError if one cannot be loaded.
+        """
         counts: dict[str, Count] = {}
         for spec in specs:
             label, tokenizer = load_tokenizer(spec, trust_remote_code=trust_remote_code)
@@ -78,7 +81,10 @@ class FairSet:
 def generated(
     grammar: Grammar, paradigms: Sequence[str], n: int, counters: Counters, *, seed: int, checks: int
 ) -> FairSet:
-    """Generate `n` pairs of each paradigm, with equal lengths under all given tokenizers. Raises DataError."""
+    """Generate `n` pairs of each paradigm, with equal lengths under all tokenizers.
+
+    Raises DataError if the grammar does not yield that many.
+    """
     rows: list[dict[str, Any]] = []
     outcomes = []
     for name in paradigms:
@@ -126,9 +132,10 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
 def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
     """Return the pairs of equal length under all tokenizers.
 
-    The table has the share of pairs kept in each paradigm; a note gives a χ² test for differences between paradigms.
+    The table has the proportion of pairs kept in each paradigm; a note reports a χ² test for differences between
+    paradigms.
     """
-    refuse_prefixes(sets, "can filter only")
+    refuse_prefixes(sets, "filtering supports only")
     pairs = [(pair_set, item) for pair_set in sets for item in pair_set.items]
     good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
     every: NDArray[np.bool_] = np.logical_and.reduce(equal)
@@ -158,7 +165,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
 def compared_lengths(
     texts: Sequence[Mapping[str, str]], counters: Counters
 ) -> tuple[list[dict[str, int]], list[dict[str, int]], NDArray[np.bool_]]:
-    """Return the token counts of the good and the bad sentences, and their equality, shape (tokenizers, pairs)."""
+    """Return the token counts of good and bad sentences, and a mask of equal counts, shape (tokenizers, pairs)."""
     lengths = {role: counters.lengths([pair[role] for pair in texts]) for role in ("good", "bad")}
     each = [
         [{label: counts[i] for label, counts in lengths[role].items()} for i in range(len(texts))]

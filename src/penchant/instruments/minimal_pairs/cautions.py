@@ -1,4 +1,4 @@
-"""Cautions about scored pairs that a reader must know before using a number."""
+"""Cautions about scored pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from penchant.wording.templates import Text
 
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _REJECTED = 0.05
-"""Adjusted p-value at or below which a line in |A|−|U| is reported as a poor fit."""
+"""Adjusted p-value at or below which the linear model in |A|−|U| is reported as a poor fit."""
 _SHOWN = 5
 """Maximum number of paradigms named in a caution."""
 _SMALL = 100
@@ -68,7 +68,7 @@ def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def human_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Yield a caution for each data set with unjudged pairs, and one if most judged pairs have a single rater."""
+    """Yield cautions about pairs without judgements and about pairs with a single rater, by data set."""
     if kind_of(items) is None:
         return
     for name, part in _by_data_set(items):
@@ -81,7 +81,7 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution for each data set with paradigms whose Δ of summed scores also reflects sentence length."""
+    """Yield a caution for each data set in which Δ of summed scores also reflects sentence length."""
     shown: dict[str, list[str]] = {}
     for each in estimates:
         by = each.by
@@ -99,7 +99,6 @@ def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Itera
 
 
 def _correlation(estimate: Estimate) -> str:
-    """Format a correlation with its interval; empty if it is undefined."""
     interval = "" if np.isnan(estimate.low) else f" [{estimate.low:+.2f}, {estimate.high:+.2f}]"
     return "" if np.isnan(estimate.value) else f"{estimate.value:+.2f}{interval}".replace("-", "−")
 

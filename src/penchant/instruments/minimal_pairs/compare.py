@@ -20,17 +20,17 @@ from penchant.stats.hypothesis_tests import placed_family, with_holm
 
 Mask = NDArray[np.bool_]
 EQUAL = "A=U under both"
-"""The split of pairs whose sentences have equal numbers of tokens under both tokenizers."""
+"""Name of the split of pairs whose sentences have equal numbers of tokens under both tokenizers."""
 COUNTED = ("first_better", "second_better", "scores_differ")
-"""The columns with numbers of pairs."""
+"""Columns that count pairs."""
 
 
 def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
-    """Return the accuracy of a minus that of b on the same pairs, overall and by paradigm.
+    """Return the difference in accuracy a − b on the same pairs, overall and by paradigm.
 
-    If token lengths differ, the differences are also given for the pairs with equal lengths under both tokenizers. For
-    one paradigm, the interval is Bonett and Price's and the test McNemar's mid-p (with ties, a paired t interval and a
-    sign-flip test), with Holm's adjustment over paradigms. Over several, both are cluster-robust t over paradigms (bias
+    If token lengths differ, there are also differences for the pairs of equal length under both tokenizers. For one
+    paradigm, the interval is Bonett and Price's and the test is McNemar's mid-p (with ties, a paired t interval and a
+    sign-flip test), with Holm's correction over paradigms. For several, both are cluster-robust t over paradigms (bias
     types in CrowS-Pairs); if there are fewer than ten, the scope "these groups" has the difference for exactly these.
     `first_better` and `second_better` count the pairs that only a or only b gets right, `scores_differ` the pairs with
     different scores. A note is added if the scoring methods differ. Raises StudyError if the results cannot be
@@ -84,7 +84,8 @@ def _count(pairs: Mask, chosen: Mask) -> int:
 def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings: Settings) -> Iterator[Estimate]:
     strata, noun = clusters(items)
     splits = {ALL: np.ones(len(a), dtype=bool), **({} if equal.all() else {EQUAL: equal})}
-    if len(set(strata)) > 1:
+    paradigms = items["group"].unique(maintain_order=True).to_list()
+    if len(paradigms) > 1 or len(set(strata)) > 1:
         for split, chosen in ((ALL, splits[ALL]), (EQUAL, equal)):
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
             estimate = paired_over(a[chosen], b[chosen], groups, noun, settings)
@@ -93,7 +94,6 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
             if few(groups):
                 by = {"scope": THESE, "group": ALL, "split": split}
                 yield replace(paired(a[chosen], b[chosen], settings), measure=fixed(DIFFERENCE, noun), by=by)
-    paradigms = items["group"].unique(maintain_order=True).to_list()
     groups_of = {("group", each): (items["group"] == each).to_numpy() for each in paradigms}
     if len(paradigms) == 1:
         groups_of = {} if len(set(strata)) > 1 else {("overall", ALL): splits[ALL]}

@@ -15,9 +15,9 @@ from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.length_charts import rule
 from penchant.instruments.minimal_pairs.training_curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.report.figures import COLOURS, Figure
-from penchant.report.finding import measured, sentences
 from penchant.report.lazy_altair import alt
 from penchant.report.sections import Curves
+from penchant.report.significance import measured, sentences
 from penchant.report.tables import Number, ReportTable
 from penchant.views import tables
 from penchant.views.figures import figure
@@ -31,7 +31,7 @@ _BESIDE = 3
 """Number of panels per row."""
 _WIDTH, _HEIGHT = 190, 120
 _WIDE = 20
-"""Smallest ratio of the last step to the first positive step for which the axis is logarithmic."""
+"""Minimum ratio of the last step to the first positive step for a logarithmic axis."""
 _BLUE, _RED = COLOURS[0], COLOURS[1]
 _KEY = (level("family", "training"), level("dataset", "data"), level("group"), level("normalise", "score"))
 _TABLES = (
@@ -57,7 +57,7 @@ _TABLES = (
 
 
 def curves(text: Text) -> Curves:
-    """Return the tables, figures and paragraphs about checkpoints, with their wording from `text`."""
+    """Return the tables, figures and paragraphs about checkpoints, worded by `text`."""
 
     def shown(curve: pl.DataFrame) -> list[ReportTable]:
         return tables.tables(_TABLES, [RowSource("", curve)], text)
@@ -77,7 +77,7 @@ def curves(text: Text) -> Curves:
 
 
 def _acquired(curve: pl.DataFrame, text: Text) -> Iterator[str]:
-    """Yield sentences on the paradigms acquired in each training run and the reasons for others, by the first score."""
+    """Yield sentences on the paradigms acquired in each training run, and on the reasons why others are not."""
     rows = curve.filter((pl.col("measure") == ACQUIRED) & (pl.col("normalise") == curve["normalise"][0]))
     several = rows["dataset"].n_unique() > 1
     for (family, name), part in rows.group_by(["family", "dataset"], maintain_order=True):
@@ -89,7 +89,7 @@ def _acquired(curve: pl.DataFrame, text: Text) -> Iterator[str]:
             str(reason.with_(step=None)) for row in part.iter_rows(named=True) for reason in _reasons(row)
         )
         facts = {"family": family, "name": name, "several": several, "steps": steps, "of": len(part)}
-        yield text.get("prose", "finding", **facts, reasons=reasons.most_common())
+        yield text.get("prose", "acquired", **facts, reasons=reasons.most_common())
 
 
 def _reasons(row: Mapping[str, Any]) -> list[Note]:
@@ -97,7 +97,7 @@ def _reasons(row: Mapping[str, Any]) -> list[Note]:
 
 
 def _figures(curve: pl.DataFrame, text: Text) -> Iterator[Figure]:
-    """Yield a figure for each training run and data set, with one panel per paradigm, by the first score."""
+    """Yield a figure for each training run and data set, with one panel per paradigm, for the first score."""
     first = curve.filter(pl.col("normalise") == curve["normalise"][0])
     parts = list(first.group_by(["family", "dataset"], maintain_order=True))
     for place, ((family, name), part) in enumerate(parts, 1):
@@ -114,7 +114,7 @@ def _figures(curve: pl.DataFrame, text: Text) -> Iterator[Figure]:
 
 
 def _axis(steps: Sequence[int]) -> alt.X:
-    """Return the axis of steps: logarithmic for steps over orders of magnitude, and then linear near step 0."""
+    """Return the axis of steps: logarithmic if they span orders of magnitude (symmetric log if they include 0)."""
     positive = [step for step in steps if step > 0]
     wide = max(positive) >= _WIDE * min(positive)
     kind: Any = ("symlog" if 0 in steps else "log") if wide else "linear"
@@ -124,7 +124,6 @@ def _axis(steps: Sequence[int]) -> alt.X:
 
 
 def _ticks(steps: Sequence[int]) -> list[int]:
-    """Return 0 and the powers of ten in the range of the steps; if there are too few, the steps themselves."""
     powers = [10**n for n in range(round(math.log10(steps[-1])) + 1) if steps[0] <= 10**n <= steps[-1]]
     return [*([0] if steps[0] == 0 else []), *powers] if len(powers) > 1 else list(steps)
 
@@ -160,7 +159,6 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
 
 
 def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
-    """Return the marks for the step of acquisition and its interval; empty if there is no such step."""
     if math.isnan(step["value"]):
         return []
     place = {"step": step["value"], "low": step["low"], "high": step["high"], "bottom": 0, "top": 100}

@@ -1,6 +1,6 @@
 """Minimal pairs from files: BLiMP and similar sets in other languages, CrowS-Pairs, COMPS, or a plain table.
 
-The kind of a file is recognised by its column names. Sentences are kept exactly as written.
+The format of a file is recognised by its column names. Sentences are kept exactly as written.
 """
 
 from __future__ import annotations
@@ -38,12 +38,11 @@ from penchant.wording.templates import Text
 AS_NAMED: Mapping[str, str] = {}
 """Default of `columns`: every column is named after its field."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
-"""File-name suffixes of the tables read from a directory."""
+"""File-name suffixes of tables in a directory."""
 _OPEN = "~$"
-"""Prefix of the lock file that Excel creates for an open workbook."""
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 CROWS = "crows"
-"""Part of the name of every CrowS-Pairs file, in any language."""
+"""Substring of the name of every CrowS-Pairs file, in any language."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,13 +65,13 @@ class PairSet:
 
 
 def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
-    """Return pairs given in Python. Raises DataError for unnamed rows of three or more parts, in unknown order."""
+    """Return pairs passed from Python. Raises DataError for unnamed rows of more than two values."""
     for number, row in enumerate(given if isinstance(given, list) else (), 1):
         if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(ROLES):
             raise DataError(
-                f"has {len(row)} parts without names, so it is unclear which sentence is good",
+                f"has {len(row)} unnamed values, so it is unclear which is the good sentence",
                 where=place(name, GivenRow(number)),
-                hint="give pairs of two, or mappings or a frame with the columns good, bad and group",
+                hint="pass pairs (good, bad), or mappings or a frame with the columns good, bad and group",
             )
     return given
 
@@ -81,19 +80,20 @@ def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAM
 def read_pairs(
     path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: Direction = "sent_more", marks: Marks = "refuse"
 ) -> PairSet:
-    """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
+    """Read the pairs of one file, or of a table passed from Python: pairs (good, bad), rows, columns or a frame.
 
     `columns` maps fields to the columns of a plain table that are not called good, bad, group (the paradigm), id or
-    prefix (a text after which both sentences are scored). If any is given, the file is read as a plain table, which may
-    also have a column `phenomenon`. `acceptable` is the CrowS-Pairs sentence that counts as the good one. `marks` says
-    whether acceptability marks at the beginning of only one sentence of a pair are refused, or marks are stripped from
-    all sentences. Raises DataError naming file, line and field; its notes list all other bad cells.
+    prefix (a text after which both sentences are scored). If it is not empty, the file is read as a plain table, which
+    may also have a column `phenomenon`. `acceptable` is the CrowS-Pairs sentence that is treated as the good one.
+    `marks` determines whether an acceptability mark at the beginning of only one sentence of a pair is an error
+    ("refuse"), or such marks are removed from all sentences ("strip"). Raises DataError naming file, line and field;
+    its notes list all other bad cells.
     """
     if acceptable not in get_args(Direction):
         message = f"acceptable: '{acceptable}' is not a sentence column of CrowS-Pairs"
         raise MethodError(message, hint=one_of(acceptable, get_args(Direction)))
     if marks not in get_args(Marks):
-        raise MethodError(f"unknown marks '{marks}'", hint=one_of(marks, get_args(Marks)))
+        raise MethodError(f"unknown value of marks: '{marks}'", hint=one_of(marks, get_args(Marks)))
     file = path_of(pair_rows(plain(path)), ROLES)
     rows = read_rows(file)
     present = tuple(dict.fromkeys(name for row in rows for name in row.values))
@@ -123,9 +123,9 @@ def read_many(
     acceptable: Direction = "sent_more",
     marks: Marks = "refuse",
 ) -> list[PairSet]:
-    """Read the pairs of several files; directories and patterns are replaced by the tables that they contain or match.
+    """Read the pairs of several files, of the tables in directories, or of the files that match patterns.
 
-    The parameters are those of `read_pairs`. Raises DataError, also if two files have the same name.
+    See `read_pairs` for the parameters. Raises DataError, also if two files have the same name.
     """
     files = [file for path in paths for file in tables_in(Path(path))]
     named: dict[str, Path] = {}
@@ -134,7 +134,9 @@ def read_many(
         if other is not file:
             same = other.resolve() == file.resolve()
             raise DataError(
-                "the file is given twice" if same else f"has the same name as {other}, so their pairs would mix",
+                "the file is given twice"
+                if same
+                else f"has the same name as {other}, so their pairs would be mixed up",
                 file=file,
                 hint="give it once" if same else "rename one of them",
             )
@@ -142,7 +144,10 @@ def read_many(
 
 
 def is_fair_set(path: Path) -> bool:
-    """Return whether a file has the token counts written by `penchant pairs`. Raises OSError."""
+    """Return whether a file has the token counts written by `penchant pairs`.
+
+    Raises OSError if the file cannot be read.
+    """
     try:
         row = json.loads(head(path, 1 << 20).partition(b"\n")[0])
     except (ValueError, RecursionError):
@@ -151,7 +156,10 @@ def is_fair_set(path: Path) -> bool:
 
 
 def tables_in(path: Path) -> list[Path]:
-    """Return a file, the files that match a pattern, or the tables directly inside a directory. Raises DataError."""
+    """Return a file, the files that match a pattern, or the tables directly inside a directory.
+
+    Raises DataError if the directory contains no table or cannot be read.
+    """
     if is_hub(path):
         return [file for place in fetched(path) for file in tables_in(place)]
     if not is_directory(path):
@@ -165,22 +173,26 @@ def tables_in(path: Path) -> list[Path]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
     if not inside:
-        hint = f"tables end in {', '.join(SUFFIXES)}"
+        hint = f"the suffix of a table is one of {', '.join(SUFFIXES)}"
         raise DataError("the directory contains no table of pairs", file=path, hint=hint)
     return inside
 
 
 def whole(item: Item, role: str) -> str:
-    """Return the prefix of a pair followed by the sentence of a role."""
+    """Return the prefix of a pair followed by its good or bad sentence."""
     return item.texts.get(PREFIX, "") + item.texts[role]
 
 
 def refuse_prefixes(pair_sets: Iterable[PairSet], what: str) -> None:
-    """Raise DataError if a pair has a prefix; the message begins with `what`."""
+    """Raise DataError if a pair has a prefix; the message starts with `what`."""
     for pairs in pair_sets:
         for item in pairs.items:
             if item.texts.get(PREFIX):
-                raise DataError(f"{what} pairs without a prefix", where=item.place, hint="use minimal-pairs instead")
+                raise DataError(
+                    f"{what} pairs without a prefix",
+                    where=item.place,
+                    hint="remove the prefix, or measure the pairs with minimal-pairs",
+                )
 
 
 def _refuse_repeated(items: Sequence[Item], rows: Sequence[FileRow], table: PairTable) -> None:
@@ -192,5 +204,5 @@ def _refuse_repeated(items: Sequence[Item], rows: Sequence[FileRow], table: Pair
                 f"the pair has the same id as the one on {line_noun(row.line)} {first.line}: '{item.id}'",
                 file=table.path,
                 line=row.line,
-                hint="give every pair a unique id, or remove the column",
+                hint="give every pair a unique id, or remove the id column",
             )

@@ -1,4 +1,4 @@
-"""Defects of minimal pairs: acceptability marks in only one sentence, refused or stripped, and cautions."""
+"""Cautions about defects of minimal pairs, and the treatment of acceptability marks in only one sentence."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ from penchant.wording.templates import Text
 Marks = Literal["refuse", "strip"]
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _NAMED = 3
-"""Maximum number of places or groups that a caution names."""
+"""Maximum number of lines or groups that a caution lists."""
 _LINES = 5
-"""Maximum number of lines with a mark that are named for each side."""
+"""Maximum number of marked lines listed for the good and for the bad sentences."""
 _GROUPS: Mapping[str, str] = {"group": "groups", "phenomenon": "phenomena"}
 
 
 def checked_marks(
     items: Sequence[Item], rows: Sequence[FileRow], file: Path, marks: Marks
 ) -> tuple[tuple[Item, ...], list[str]]:
-    """Return the pairs, and a caution about stripped marks. Raises DataError if marks in one sentence are refused."""
+    """Return the pairs, and a caution about stripped marks.
+
+    Raises DataError if marks are refused and only one sentence of a pair begins with one.
+    """
     sides = [beginning_marks(item.texts["good"], item.texts["bad"]) for item in items]
     if marks == "strip":
         marked = _by_side(sides, rows)
@@ -54,7 +57,6 @@ def _stripped(item: Item, sides: Sides) -> Item:
 
 
 def _by_side(sides: Sequence[Sides], rows: Sequence[FileRow]) -> str:
-    """Return the number of marked sentences on each side and their first lines; empty if none is marked."""
     parts = []
     for number, role in enumerate(ROLES):
         lines = [row.line for row, each in zip(rows, sides, strict=True) if each[number]]
@@ -68,7 +70,7 @@ def _by_side(sides: Sequence[Sides], rows: Sequence[FileRow]) -> str:
 def cautions(
     items: Sequence[Item], rows: Sequence[FileRow], file: Path, sides: tuple[str, str]
 ) -> Iterator[Note | str]:
-    """Yield cautions about the pairs of one file; `sides` are the names of the two sentences."""
+    """Yield cautions about the pairs of one file; `sides` are the column names of the two sentences."""
     name = file.stem if is_kept(file) else file.name
     pairs = []
     for item, row in zip(items, rows, strict=True):

@@ -41,10 +41,10 @@ ACCURACY, TIES, GAP = "accuracy", "share of ties", "gap to A=U"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
 _TIED = "tied"
-"""Name of the temporary column that marks tied pairs."""
+"""Name of a temporary column that is true for tied pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
 UNEQUAL = ("A>U", "A<U")
-"""The splits with pairs whose sentences differ in length."""
+"""Splits of pairs whose sentences differ in length."""
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
@@ -68,7 +68,8 @@ def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iter
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
     """Yield the estimates over all pairs, and by phenomenon and paradigm if there are several.
 
-    The lack of fit of the line in |A|−|U| is tested by paradigm, or over all pairs if there is only one paradigm.
+    The lack of fit of the linear model in |A|−|U| is tested by paradigm, or over all pairs if there is only one
+    paradigm.
     """
     remark = beside_fixed(*clusters(part))
     paradigms = part["group"].unique(maintain_order=True).to_list()
@@ -96,14 +97,13 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
 
 
 def _family_of_all(estimate: Estimate) -> str | None:
-    """Return the test family over all pairs: the two gaps form one family, the lack of fit another."""
     return {GAP: f"{GAP}, lengths", LACK_OF_FIT: f"{LACK_OF_FIT}, all pairs"}.get(estimate.measure)
 
 
 def _block(
     part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Settings, *, fitted: bool = False
 ) -> Iterator[Estimate]:
-    """Yield all estimates of one group of pairs; with `fitted`, also the lack of fit of the line in |A|−|U|."""
+    """Yield all estimates of one group of pairs; with `fitted`, also the lack of fit of the linear model in |A|−|U|."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
     several = len(set(strata)) > 1
@@ -143,7 +143,7 @@ def _block(
 def _gap(
     credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
 ) -> Estimate:
-    """Return the accuracy at one sign of |A|−|U| minus that at A=U, within paradigms if there are several."""
+    """Return the accuracy at A>U (`sign` 1) or A<U (−1) minus the accuracy at A=U, within paradigms."""
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]
@@ -160,9 +160,9 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) ->
     """Yield the stereotype scores of CrowS-Pairs (Nangia et al. 2020), in percent; 50 means no preference.
 
     A score is the percentage of pairs in which the more stereotypical sentence scores higher; `more` contains the
-    credits of that sentence. The published metric includes ties in N with a credit of 0. This is done only for
-    CrowS-Pairs, since compared with 50 such ties look like a preference. The scores by direction leave ties out. Each
-    score is tested against 50, with Holm's adjustment over the kinds of bias.
+    credit of this sentence in each pair. The published metric includes ties in N with a credit of 0, but compared with
+    50 such ties look like a preference, so this is done only for CrowS-Pairs. The scores by direction exclude ties.
+    Each score is tested against 50, with Holm's correction over the kinds of bias.
     """
     published = len(part) > 0 and part["dataset"][0] == CROWS_PAIRS
     won = np.floor(more) if published else more

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from penchant.instruments.minimal_pairs.claims import FAIR_CLAIMS
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.fair_pairs import FAIR, GAIN, ORIGINAL, SHARED
-from penchant.instruments.minimal_pairs.finding_text import POINTS, levels_of, ordered
 from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES, facts
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS
-from penchant.report.finding import told
 from penchant.report.lazy_altair import alt
+from penchant.report.significance import told
 from penchant.report.tables import Number, models
 from penchant.stats.hypothesis_tests import holm
 from penchant.views.figures import Drawn
-from penchant.views.finding import FindingPart
 from penchant.views.rows import At, Line, RowSource, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, level, model, number, p
@@ -44,7 +43,7 @@ def _overlap(line: Line) -> Number:
 
 
 def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the sources with the rank of each model by accuracy on each set, by score; the best model has rank 1."""
+    """Return the sources with the rank of each model by accuracy on each set and score; rank 1 is the best."""
     values: dict[tuple[str, str], list[float]] = {}
     for source in found:
         for line in source.only(At(measure=ACCURACY, scope="overall", split=ALL)):
@@ -63,7 +62,7 @@ def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
 
 
 def open_ranks(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the best and worst rank of each model on each set that are consistent with the significant differences."""
+    """Return the best and worst ranks of each model on each set that the significant differences allow."""
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
     recipes: dict[tuple[str, str], str] = {}
@@ -96,23 +95,8 @@ def _range(name: str) -> Column:
     return Column(name, lambda line: Number(low=line[f"best_{name}"], high=line[f"worst_{name}"], form="d"))
 
 
-def _gains(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the differences in accuracy between the two sets, and the order of the models on each set."""
-    words = text.below("prose", "finding")
-    rows = [
-        (source.model, line)
-        for source in sources(results)
-        for line in source.only(At(measure=GAIN, scope="overall", split=ALL))[:1]
-    ]
-    yield from levels_of(rows, (), POINTS, "0", words.below("gain"))
-    for name in _SETS if comparison is not None else ():
-        assert comparison is not None
-        found = comparison.filter(dataset=name, split=ALL, normalise=comparison["normalise"][0])
-        yield from ordered(found, words.below("differences").given(name=name))
-
-
 def _lines(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart with a line per model from its accuracy on original to that on fair pairs, one panel per score."""
+    """Return a chart that connects each model's accuracies on original and fair pairs, one panel per score."""
     rows = [
         {
             "model": source.model,
@@ -174,6 +158,6 @@ VIEWS = Views(
     ),
     figures=(Drawn("fair", _lines, numbers="fair-and-original"), *FIGURES),
     items=ITEMS,
-    finding=(FindingPart(_gains),),
+    claims=FAIR_CLAIMS,
     facts=facts,
 )

@@ -34,7 +34,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
     """Accuracy on an original set of minimal pairs and on a fair set.
 
     `run` returns items (one row per pair, with the set in `dataset`) and a summary: all estimates of `MinimalPairs` for
-    each set, and the difference between the two accuracies, by paradigm and over the paradigms that both sets have.
+    each set, and the difference between the two accuracies, by paradigm and over the paradigms in both sets.
     """
 
     if TYPE_CHECKING:  # it has two sets instead
@@ -52,7 +52,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
             ORIGINAL: self.pairs_of(original, self.columns),
             FAIR: self.pairs_of(fair, PairColumns() if own else self.columns),
         }
-        refuse_prefixes((pairs for part in sets.values() for pairs in part), "fair-pairs compares only")
+        refuse_prefixes((pairs for part in sets.values() for pairs in part), "fair-pairs supports only")
         return sets
 
     def items(self, read: dict[str, list[PairSet]]) -> Sequence[Drawn]:
@@ -68,7 +68,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         return [*(pairs.path for part in self.read_set(base).values() for pairs in part), *self.unigram_files(base)]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields of both sets and of their scoring."""
+        """Return the signature fields for both sets and their scoring."""
         parts = self.read_set(base)
         data = {"data": f"{cite(parts[ORIGINAL])} and {cite(parts[FAIR])}", **cited_columns(dict(self.columns))}
         return {**data, **self.how(model, parts[ORIGINAL], base)}
@@ -95,12 +95,11 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
                 yield replace(estimate, by=by)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Yield cautions about poorly fitting lines, unequal fair pairs, and paradigms missing from the fair set."""
+        """Yield cautions about poor linear fits, unequal fair pairs, and paradigms missing from the fair set."""
         yield from line_cautions(estimates)
         yield from fair_cautions(measured.items, measured.items.filter(pl.col("dataset") == FAIR))
 
     def _gains(self, items: pl.DataFrame, how: str) -> Iterator[Estimate]:
-        """Yield the accuracy on fair pairs minus that on original pairs, overall and by shared paradigm."""
         pairs = _distinct(items, how)
         parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("group", maintain_order=True)}
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
@@ -111,7 +110,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         yield from with_holm(each, lambda estimate: f"{GAIN}, paradigms, {how}" if estimate.measure == GAIN else None)
 
     def _gain(self, pairs: pl.DataFrame, scope: str, group: str) -> Iterator[Estimate]:
-        """Yield the difference for some paradigms, and the share of their fair pairs that are also original pairs."""
+        """Yield the difference in accuracy, and the proportion of fair pairs that are also original pairs."""
         by = {"scope": scope, "group": group, "split": ALL}
         fair, original = pairs["fair"].to_numpy(), pairs["original"].to_numpy()
         gain = overlapping_difference(
@@ -130,7 +129,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
 
 def _made_here(file: Path, column: str) -> bool:
-    """Return whether the file was written by `penchant pairs` and lacks the column."""
+    """Return whether the file was written by `penchant pairs` and does not have the column."""
     try:
         return is_fair_set(file) and column not in read_rows(file)[0].values
     except OSError:
@@ -138,7 +137,7 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """Return one row per distinct pair of a paradigm and per copy, with its credit and the sets that contain it."""
+    """Return one row per distinct pair, or per copy of it, with its credit and the sets that contain it."""
     same = ["group", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))

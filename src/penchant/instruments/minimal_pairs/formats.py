@@ -22,7 +22,7 @@ Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", 
 Direction = Literal["sent_more", "sent_less"]
 """A sentence of a stereotype pair, by its column in CrowS-Pairs."""
 STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
-"""The kinds of files with stereotype pairs, in which neither sentence is good."""
+"""Kinds of files with stereotype pairs, in which neither sentence is acceptable or unacceptable."""
 
 _PLAIN = ("good", "bad", "group", "prefix")
 _STEREOTYPES = ("more", "less", "kind", "direction")
@@ -39,9 +39,8 @@ _CLASSES: Mapping[str, tuple[str, ...]] = {
         *("physical-appearance", "religion", "age"),
     ),
 }
-"""The class labels of CrowS-Pairs columns on the hub, in the order of their numbers from 0."""
-_FILL_DOWN = "if the cells were merged, only the first one contains the name: fill it down into every row"
-"""Hint for blank names below another name."""
+"""Class labels of CrowS-Pairs columns on the Hugging Face Hub, ordered by class number."""
+_FILL_DOWN = "if the cells were merged, only the first one contains the name: fill it down to every row"
 _FILL = "fill it, or leave the row out"
 _BLANK = ("the field is empty", "the field is blank")
 
@@ -56,7 +55,7 @@ NEEDED: Mapping[Kind, tuple[str | tuple[str, ...], ...]] = {
     "plain": ("good", "bad"),
     "stereotypes": ("more", "less"),
 }
-"""The columns by which a kind of file is recognised; of the columns in a tuple, one is enough."""
+"""Columns that identify each kind of file; a tuple lists alternatives."""
 
 
 class PairColumns(BaseModel):
@@ -70,9 +69,9 @@ class PairColumns(BaseModel):
     group: str = "group"
     """The paradigm, if the table has one. Default: group."""
     id: str = "id"
-    """The name of the pair in the results, if the table has one, else the number of its row. Default: id."""
+    """The id of the pair in the results, if the table has one, else its row number. Default: id."""
     prefix: str = "prefix"
-    """A text that both sentences are scored after, if the table has one; no space is added. Default: prefix."""
+    """A text before both sentences, not scored, if the table has one; no space is added. Default: prefix."""
     more: str = "more"
     """In a table of stereotypes, the more stereotypical sentence. Default: more."""
     less: str = "less"
@@ -80,7 +79,7 @@ class PairColumns(BaseModel):
     kind: str = "kind"
     """The kind of bias, if the table has one. Default: kind."""
     direction: str = "direction"
-    """"stereo" if the pair shows a stereotype, "antistereo" if it goes against one; optional. Default: direction."""
+    """The direction, "stereo" or "antistereo" (contradicts a stereotype), if the table has one. Default: direction."""
 
     @classmethod
     def named(cls, columns: Mapping[Any, str]) -> PairColumns:
@@ -91,23 +90,23 @@ class PairColumns(BaseModel):
         names = cls.model_construct(None, **columns)
         plain, stereotypes = names._other(_PLAIN), names._other(_STEREOTYPES)
         if plain and stereotypes:
-            message = f"{plain[0]} is a column of pairs with a good sentence, {stereotypes[0]} of pairs of stereotypes"
-            raise MethodError(message, where="columns", hint="give the columns of only one kind of table")
+            message = f"{plain[0]} is a column of tables of minimal pairs, {stereotypes[0]} of tables of stereotypes"
+            raise MethodError(message, where="columns", hint="name the columns of only one kind of table")
         return names
 
     def _other(self, fields: Iterable[str]) -> list[str]:
-        """Return the fields whose column name is not the default."""
+        """Return the fields whose column has another name than the default."""
         return [name for name in fields if getattr(self, name) != name]
 
     def needed_for(self, kind: Kind) -> list[str]:
-        """Return the columns that a table must have: both sentences, and all columns given by another name."""
+        """Return the columns that a table must have: both sentences, and all renamed columns."""
         sentences = ("more", "less") if kind == "stereotypes" else ROLES
         others = [name for name in self._other(type(self).model_fields) if name not in (*ROLES, "more", "less")]
         return [getattr(self, name) for name in (*sentences, *others)]
 
     @property
     def kind_named(self) -> Kind | None:
-        """The kind of file implied by the columns given: stereotypes or plain; None if none are given."""
+        """The kind of file implied by the renamed columns: stereotypes or plain; None if no column is renamed."""
         if self._other(_STEREOTYPES):
             return "stereotypes"
         return "plain" if self._other(_PLAIN) else None
@@ -120,7 +119,7 @@ class PairColumns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A table being read: its path, its columns, and the column names and sides chosen by the caller."""
+    """A table that is being read: its path and columns, and the caller's column names and acceptable sentence."""
 
     path: Path
     columns: tuple[str, ...]
@@ -128,11 +127,11 @@ class PairTable:
     acceptable: Direction
     errors: list[DataError] = field(default_factory=list)
     filled: set[str] = field(default_factory=set)
-    """The name columns that have been non-empty in at least one row so far."""
+    """Identifier columns that were not empty in at least one row so far."""
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The columns of stereotype pairs that are read as the good and the bad sentence."""
+        """The columns of the sentences that are treated as good and bad in stereotype pairs."""
         more, less = self.names.more, self.names.less
         return (more, less) if self.acceptable == "sent_more" else (less, more)
 
@@ -145,14 +144,14 @@ class PairTable:
         value = row.values.get(column)
         if isinstance(value, str) and error_value(value):
             message = f"the cell contains {value.strip()}, a spreadsheet error, instead of text"
-            self.refuse(message, row.line, column, "enter the text again, in a cell formatted as text")
+            self.refuse(message, row.line, column, "retype the text in a cell formatted as text")
             return ""
         if isinstance(value, str) and value.strip():
             return value
         if value is None:
             message = "the field is empty" if column in row.values else "the field is missing"
         else:
-            message = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
+            message = "the field is blank" if isinstance(value, str) else f"expected a string, found {value!r}"
         self.refuse(message, row.line, column, _FILL if message in _BLANK else "")
         return ""
 
@@ -161,9 +160,9 @@ class PairTable:
         return "" if row.values.get(column) in (None, "") else self.text(row, column)
 
     def hint_at_merged_cells(self) -> None:
-        """Add hints to the errors about blank names.
+        """Add hints to the errors about blank identifiers.
 
-        Several blank fields below a filled one suggest that cells were merged.
+        Several blank cells below a non-blank one suggest that cells were merged.
         """
         blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
         times = Counter(error.field for error in blank)
@@ -171,7 +170,7 @@ class PairTable:
             error.hint = _FILL_DOWN if times[error.field] > 1 else _FILL
 
     def code(self, row: FileRow, column: str) -> str:
-        """Return a name or number that identifies a row or a group."""
+        """Return a string or integer that identifies a row or a group, as text."""
         value = row.values.get(column)
         name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
         if name:
@@ -183,7 +182,7 @@ class PairTable:
         return any(name in self.columns for name in ([column] if isinstance(column, str) else column))
 
     def first(self, *columns: str) -> str:
-        """Return the first of some columns that the table has; if it has none, the first column."""
+        """Return the first of `columns` that the table has, or `columns[0]` if it has none of them."""
         return next((column for column in columns if column in self.columns), columns[0])
 
     def pair(
@@ -194,19 +193,19 @@ class PairTable:
         more: tuple[str, ...] = (),
         sentences: tuple[str, str] = ("sentence_good", "sentence_bad"),
     ) -> Item:
-        """Return the pair in a row, with its paradigm, its phenomenon, and any other labels that the table has."""
+        """Return the pair in a row, with its paradigm, its phenomenon, and the labels in the columns `more`."""
         labels = {"group": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
         labels |= {column: self.code(row, column) for column in more if column in self.columns}
         texts = {role: self.text(row, column) for role, column in zip(ROLES, sentences, strict=True)}
         return Item(name, texts, labels, place(self.path, row.line))
 
     def code_or(self, default: str, row: FileRow, column: str) -> str:
-        """Return the code in a column, which must be filled in every row; `default` if the table lacks the column."""
+        """Return the identifier in a column, or `default` if the table has no such column; empty cells are errors."""
         return self.code(row, column) if column in self.columns else default
 
 
 def kind_of(table: PairTable) -> Kind:
-    """Return the first kind whose columns are all present. Raises DataError with the columns present and needed."""
+    """Return the first kind of file whose columns are all present. Raises DataError if there is none."""
     names = table.names
     kind = names.kind_named
     if kind is None and names.id != "id":  # the other kinds have ids of their own
@@ -222,8 +221,8 @@ def kind_of(table: PairTable) -> Kind:
     name = "or name your columns with columns: in a study, columns= in Python, or --good and --bad"
     if is_kept(table.path):
         name = 'or name yours with columns={"good": …, "bad": …}'
-    hint = f"one of these sets of columns is needed: {choices}; {name}"
-    raise DataError(f"the columns are {present}", file=table.path, hint=hint)
+    hint = f"use one of these sets of columns: {choices}; {name}"
+    raise DataError(f"unknown format: the columns are {present}", file=table.path, hint=hint)
 
 
 def _shown(column: str | tuple[str, ...]) -> str:
@@ -259,7 +258,7 @@ def _sling(table: PairTable, row: FileRow, number: int) -> Item:
 
 
 def _multiblimp(table: PairTable, row: FileRow, number: int) -> Item:
-    """Read a row of MultiBLiMP; the paradigm is the phenomenon, exchanged features (SG -> PL) or language."""
+    """Read a row of MultiBLiMP; the paradigm is the phenomenon, the changed features (SG -> PL) or the language."""
     language = stem(table.path)
     paradigm = table.code_or(language, row, table.first("phenomenon", "feature_vals"))
     groups = paradigm, table.code_or(language, row, "phenomenon")
@@ -269,7 +268,7 @@ def _multiblimp(table: PairTable, row: FileRow, number: int) -> Item:
 def _stereotypes(table: PairTable, row: FileRow, number: int) -> Item:
     """Read a stereotype pair: the phenomenon is the kind of bias, the paradigm the direction.
 
-    If there is no direction column, every pair shows a stereotype. If the direction is a class number, so is the kind.
+    Without a direction column, every pair shows a stereotype. If the direction is a class number, so is the kind.
     """
     names, name = table.names, stem(table.path)
     direction, kind = table.code_or(DIRECTIONS[0], row, names.direction), table.code_or(name, row, names.kind)
@@ -277,7 +276,7 @@ def _stereotypes(table: PairTable, row: FileRow, number: int) -> Item:
         direction, kind = _class_of(direction, names.direction), _class_of(kind, names.kind)
     if direction and direction not in DIRECTIONS:
         message = f"unknown direction '{direction}'"
-        hint = "on the hub, 0 is stereo and 1 antistereo: write the words instead" if direction.isdecimal() else ""
+        hint = "on the Hugging Face Hub, 0 is stereo and 1 antistereo: use the words" if direction.isdecimal() else ""
         table.refuse(message, row.line, names.direction, hint=hint or one_of(direction, DIRECTIONS))
     texts = {role: table.text(row, column) for role, column in zip(ROLES, table.sides, strict=True)}
     labels = {"group": direction, "phenomenon": kind, "dataset": name}
@@ -288,7 +287,7 @@ def _stereotypes(table: PairTable, row: FileRow, number: int) -> Item:
 
 
 def _class_of(code: str, column: str) -> str:
-    """Return the class label for a number in a CrowS-Pairs column; other codes are returned unchanged."""
+    """Return the label of a class number in a CrowS-Pairs column; other values are returned unchanged."""
     known = {str(number): label for number, label in enumerate(_CLASSES.get(column, ()))}
     return known.get(code, code)
 
@@ -325,4 +324,4 @@ READERS: Mapping[Kind, Read] = {
     "multiblimp": _multiblimp,
     "plain": _plain,
 }
-"""Row readers by kind of file; they take the table, the row and its number from 1."""
+"""Row readers by kind of file; they take the table, the row and the row number, from 1."""

@@ -37,13 +37,13 @@ MINUS_PEOPLE = "accuracy minus human accuracy"
 """The accuracy of a model minus the accuracy of the raters on the same pairs."""
 CEILING = "human ceiling (rater against the majority of the others)"
 CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
-"""Measures of correlation within a paradigm; the key is true for rank correlation."""
+"""Names of the correlations within a paradigm; the key is true for rank correlation."""
 EQUAL_LENGTH = "A=U"
-"""The split of pairs with sentences of equal length under the tokenizer of the model."""
+"""Name of the split of pairs whose sentences have equal numbers of tokens."""
 FEWEST_OF_A_MAJORITY = 2
-"""Minimum number of raters of the median pair for a majority to exist."""
+"""Minimum median number of raters per pair for a majority to exist."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
-"""Limits for a correlation: minimum number of pairs, minimum off the mode, maximum share of undefined resamples.
+"""Limits for a correlation: minimum pairs, minimum values off the mode, maximum share of undefined resamples.
 
 Outside these limits, a correlation depends on single answers of single raters. The second limit applies to Δmodel and
 to Δhuman.
@@ -58,7 +58,7 @@ def kind_of(items: pl.DataFrame) -> Kind | None:
 
 
 def judgements(items: pl.DataFrame) -> Array:
-    """Return the judgements of some items, shape (raters, items), with NaN for missing judgements."""
+    """Return the judgements of the items, shape (raters, items), with NaN for missing judgements."""
     kind = kind_of(items)
     columns = items[RATERS].to_list(), items[JUDGED[kind or "choices"]].to_list()
     rows = {rater: row for row, rater in enumerate(sorted({rater for raters in columns[0] for rater in raters}))}
@@ -70,7 +70,7 @@ def judgements(items: pl.DataFrame) -> Array:
 
 
 def mean_judgements(judged: Array) -> Array:
-    """Return Δhuman of each item: the mean over its raters (for choices, share of good minus share of bad choices)."""
+    """Return Δhuman of each item, the mean over raters; a choice is +1 (good) or −1 (bad)."""
     means: Array = np.nanmean(judged, axis=0)
     return means
 
@@ -82,7 +82,7 @@ def lone(items: pl.DataFrame) -> bool:
 
 
 def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """Yield all estimates from judged pairs, by data set and paradigm; estimates about people only have no score."""
+    """Yield all estimates from judged pairs, by data set and paradigm."""
     kind = kind_of(items)
     if kind is None:
         return
@@ -103,7 +103,6 @@ def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estima
 
 
 def _family(estimate: Estimate) -> str | None:
-    """Return the test family, one per score, of differences from people in paradigms; None for other estimates."""
     adjusted = estimate.measure == MINUS_PEOPLE and estimate.by["scope"] == "group"
     return f"{estimate.measure}, paradigms, {estimate.by['normalise']}" if adjusted else None
 
@@ -111,7 +110,7 @@ def _family(estimate: Estimate) -> str | None:
 def _of_group(
     inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairSettings, *, lengths: bool
 ) -> Iterator[Estimate]:
-    """Yield the estimates for a group; with `lengths`, also the estimates for its pairs of equal length."""
+    """Yield the estimates for a group; with `lengths`, also for its pairs of equal length."""
     heard = inside.filter(pl.col("human_n") > 0)
     if not len(heard):
         return
@@ -130,10 +129,10 @@ def _of_group(
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The judged pairs of a group, with the votes of their raters and their paradigms.
+    """The judged pairs of a group, with the majority votes and paradigms.
 
-    `votes` contains the preference of most raters (1, 0, −1), `people` the corresponding credit, `labels` the paradigm
-    of each pair; `noun` is the plural noun for paradigms, and `lost` the note on unjudged pairs.
+    `votes` contains the preference of the raters' majority (1, 0, −1), `people` the corresponding credit, `labels` the
+    paradigm of each pair; `noun` is the plural noun for paradigms, and `lost` the note on unjudged pairs.
     """
 
     items: pl.DataFrame
@@ -153,7 +152,6 @@ class _Judged:
         return cls(items, kind, probe, lost, judged, votes, (votes + 1) / 2, *clusters(items))
 
     def estimates(self) -> Iterator[Estimate]:
-        """Yield all estimates of the group."""
         everything = np.ones(len(self.votes), dtype=bool)
         tied = _ties("minimal_pairs.tied-majorities", self.votes == 0)
         yield self._of("", self._share(self.people, everything), HUMAN_ACCURACY, tied)
@@ -182,7 +180,7 @@ class _Judged:
                 yield self._of(how, found, found.measure)
 
     def of_equal_length(self) -> Iterator[Estimate]:
-        """Yield the correlations over the pairs of equal length; nothing if all pairs are of equal length."""
+        """Yield the correlations over the pairs of equal length, unless all pairs are of equal length."""
         equal = self.items.filter(pl.col("difference") == 0)
         if len(equal) == len(self.items):
             return
@@ -193,7 +191,7 @@ class _Judged:
                 yield replace(found, by={**found.by, "raters": str(len(judged))})
 
     def as_they_are(self) -> Iterator[Estimate]:
-        """Yield the accuracies and the ceiling for exactly the paradigms at hand, if there are few."""
+        """Yield the accuracies and the ceiling for exactly these paradigms, if there are few."""
         if not few(self.labels):
             return
         labels, noun, level, untied = self.labels, self.noun, self.probe.level, self.votes != 0
@@ -211,7 +209,7 @@ class _Judged:
             yield self._of(how, apart, fixed(MINUS_PEOPLE, noun), *notes)
 
     def _of(self, how: str, estimate: Estimate, measure: str, *notes: Note | None) -> Estimate:
-        """Return an estimate with its measure, score and number of raters; `notes` come before its own notes."""
+        """Label an estimate with its measure, score and number of raters; `notes` precede its own notes."""
         by = {"normalise": how, "raters": str(len(self.judged))}
         return replace(estimate, measure=measure, by=by).noted(*notes, self.lost, first=True)
 
@@ -227,7 +225,6 @@ class _Judged:
         return krippendorff_alpha(_counts(judged), domain=[-1, 1], scale="nominal", level=self.probe.level, **settings)
 
     def _correlation(self, delta: Array, judged: Array, *, ranks: bool, measure: str) -> Estimate:
-        """Return the correlation within a single paradigm, or the mean over several paradigms."""
         labels, noun = self.labels, self.noun
         if len(set(labels)) == 1:
             return replace(self._within(delta, judged, ranks=ranks), measure=measure)
@@ -248,7 +245,7 @@ class _Judged:
         return replace(found, measure=MEAN.format(measure, noun), n=int(used.sum())).noted(vary)
 
     def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
-        """Return the correlation over the pairs of one paradigm, or an estimate with a note on why there is none."""
+        """Return the correlation over the pairs of one paradigm, or NaN with a note that states the reason."""
         nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
         if few := _too_few(delta, judged):
             return nothing.noted(few)
@@ -270,7 +267,7 @@ def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
-    """Return a note if there are too few pairs, or too few distinct values, for a correlation; None otherwise."""
+    """Return a note if there are too few pairs, or too few distinct values, for a correlation."""
     few = {"least": FEWEST} if len(delta) < FEWEST else {}
     apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
     few |= {what: number for what, number in apart.items() if number < FEWEST_APART}

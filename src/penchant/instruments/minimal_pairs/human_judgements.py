@@ -26,16 +26,15 @@ from penchant.wording import templates
 
 Kind = Literal["choices", "ratings"]
 COLUMNS = ("pair", "rater", "choice")
-"""Column names for judgements given in Python without names."""
+"""Default column names for judgements passed from Python as unnamed rows."""
 SHARE, RATERS = "human_good", "human_raters"
 JUDGED: Mapping[Kind, str] = {"choices": "human_choices", "ratings": "human_differences"}
-"""The column of the items that contains the judgements, by kind of judgement."""
+"""Column of the items that contains the judgements, by kind of judgement."""
 _SHOWN = 3
 _WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 
 
 def _choice(value: object) -> str | None:
-    """Return the chosen sentence, good or bad; None for an empty cell."""
     text = value.strip().casefold() if isinstance(value, str) else value
     if text not in ("good", "bad", ""):
         raise ValueError(f"a choice must be good or bad, got {value!r}")
@@ -47,8 +46,8 @@ class JudgementRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     pair: Text
-    """The id of the pair: its `id` in a plain table (or the column that `columns` names), else the number of its row.
-    In BLiMP it is the paradigm and the pairID, such as `inchoative-12`.
+    """The id of the pair: its `id` in a plain table (or the column named in `columns`), else its row number. In BLiMP
+    it is the paradigm and the pairID, such as `inchoative-12`.
     """
     rater: Text
     """The name of the rater, who judges each pair at most once."""
@@ -57,28 +56,28 @@ class JudgementRow(BaseModel):
     If the study has no such file, the pair is found by its two sentences.
     """
     good: Text | None = None
-    """The good sentence, if the table has it; it must be unchanged.
-    A pair with another id in the study is found by its two sentences.
+    """The good sentence, if the table has it; it must be unchanged. A pair whose id differs in the study is found by
+    its two sentences.
     """
     bad: Text | None = None
     """The bad sentence, if the table has it."""
     choice: Annotated[
         str | None, BeforeValidator(_choice), WithJsonSchema({"anyOf": [{"enum": ["good", "bad"]}, {"type": "null"}]})
     ] = None
-    """The sentence that the rater prefers: `good` or `bad`. An empty cell is no judgement."""
+    """The sentence that the rater prefers: `good` or `bad`. Empty cells are ignored."""
     rating_good: Number | None = None
-    """The rating of the good sentence, on any scale; higher is better. An empty cell is no judgement."""
+    """The rating of the good sentence, on any scale; higher is better. Empty cells are ignored."""
     rating_bad: Number | None = None
-    """The rating of the bad sentence, on the same scale. An empty cell is no judgement."""
+    """The rating of the bad sentence, on the same scale. Empty cells are ignored."""
 
 
 PairKey = tuple[str, str]
-"""The file name of a pair, and its id."""
+"""File name and id of a pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """People's judgements: rater numbers and judgements for each pair; `raters` contains the names of the raters."""
+    """People's judgements: `of` maps pairs to rater numbers and judgements, `raters` are the names of the raters."""
 
     kind: Kind
     of: Mapping[PairKey, Sequence[tuple[int, float]]]
@@ -86,7 +85,7 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Return the scored pairs with judgement columns: number, mean (of choices: share of good), raters, values."""
+        """Add judgement columns to scored pairs: number, mean (for choices, proportion of good), raters and values."""
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":
@@ -101,7 +100,7 @@ class Judgements:
 
 
 def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -> Judgements:
-    """Read the judgements of pairs from some files.
+    """Read the judgements of pairs from files.
 
     Raises DataError naming file, line and field, with all other errors in its notes: an unknown pair, changed
     sentences, a pair judged twice by the same rater, a bad cell, a mixture of choices and ratings, or no judgement at
@@ -143,14 +142,14 @@ class _Pairs:
         return cls(frozenset(as_text(pairs.name) for pairs in pair_sets), by_id, by_texts)
 
     def of_texts(self, row: JudgementRow) -> Item | None:
-        """Return the only pair with the two sentences of a row; None if there is no such pair, or more than one."""
+        """Return the pair with the two sentences of a row; None if there is no such pair or more than one."""
         found = self.by_texts.get((row.good or "", row.bad or ""), ())
         return found[0] if len(found) == 1 else None
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The state of reading: judgements by pair and rater, errors, and the first place of each kind of judgement."""
+    """Judgements read so far, by pair and rater, the errors, and the first location of each kind of judgement."""
 
     pairs: _Pairs
     errors: list[DataError] = field(default_factory=list)
@@ -162,7 +161,7 @@ class _Reading:
     unchecked: dict[Path, bool] = field(default_factory=dict)
 
     def take(self, row: JudgementRow, file: Path, line: int) -> None:
-        """Check a row and store its judgement, if there is one."""
+        """Check a row and store its judgement, if it has one."""
         self.rows += 1
         self.unchecked[file] = self.unchecked.get(file, True) and row.good is None and row.bad is None
         item = self.pairs.of_texts(row)
@@ -175,7 +174,7 @@ class _Reading:
         for role, text in (("good", row.good), ("bad", row.bad)):
             if text is not None and text != as_text(item.texts[role]):
                 message = f"this is not the {role} sentence of pair {row.pair}"
-                self._refuse(message, file, line, role, f"keep the sentences as they are in {item.place}")
+                self._refuse(message, file, line, role, f"copy the sentence from {item.place}")
         value = self._value(row, file, line)
         if value is not None:
             key, called = (item.labels["dataset"], item.id), f"pair {row.pair}"
@@ -191,7 +190,7 @@ class _Reading:
         return row.pair == as_text(item.id) and row.dataset in (None, dataset)
 
     def _item(self, row: JudgementRow, file: Path, line: int) -> Item | None:
-        """Return the pair identified by a row; if there is no such pair, record an error and return None."""
+        """Return the pair that a row identifies; if there is none, record an error and return None."""
         if row.dataset is not None and row.dataset not in self.pairs.files:
             known = nearest(row.dataset, self.pairs.files) or sorted(self.pairs.files)
             hint = f"name the pairs' file without its suffix, such as {known[0]}, or give both sentences"
@@ -213,7 +212,6 @@ class _Reading:
         return found[held[0]]
 
     def _value(self, row: JudgementRow, file: Path, line: int) -> float | None:
-        """Return the judgement of a row as a number; None if there is none."""
         if row.choice is not None:
             self.kinds.setdefault("choices", (file, line))
         if row.rating_good is not None and row.rating_bad is not None:

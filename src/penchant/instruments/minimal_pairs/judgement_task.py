@@ -19,7 +19,10 @@ _WORDS = Text.of(Path(__file__).parent).below("judging")
 
 
 def task(target: str, wishes: Wishes) -> RatingTask | None:
-    """Return the rating task for pairs in tables or a study; None for other targets. Raises DataError, MethodError."""
+    """Return the rating task for the pairs in tables or a study; None otherwise.
+
+    Raises DataError if the pairs are invalid, and MethodError if the kind of task is unknown.
+    """
     path = Path(target)
     if not path.exists() or (path.suffix.lower() in (".yaml", ".yml") and not wishes.files):
         return None
@@ -48,7 +51,7 @@ def task(target: str, wishes: Wishes) -> RatingTask | None:
 
 
 def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:
-    """Return a sample of pairs from each group, in order; it depends only on the seed and the sentences."""
+    """Sample pairs from each group, in order; the sample depends only on the seed and the sentences."""
     groups: dict[tuple[str, str], list[tuple[int, Item]]] = {}
     for numbered in enumerate(items):
         labels = numbered[1].labels

@@ -1,4 +1,4 @@
-"""Token-length audit of minimal pairs: the numbers of tokens of both sentences, by tokenizer. No weights are read."""
+"""Token-length audit of minimal pairs: token counts of both sentences, by tokenizer. No model weights are loaded."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def audit(
     data: Sequence[PairSet] | str | Path | Any,
     columns: Mapping[Any, str] = AS_NAMED,
 ) -> pl.DataFrame:
-    """Count the pairs with A=U, A>U and A<U, comparing tokens of the acceptable (A) and the unacceptable sentence (U).
+    """Count the pairs with A=U, A>U and A<U, for token counts A of the acceptable and U of the unacceptable sentence.
 
-    `models` are models or names of models, of which only the tokenizers are used; `data` are pairs returned by
+    `models` are models or their names, of which only the tokenizers are used; `data` are pairs returned by
     `read_pairs`, or data as accepted by `MinimalPairs`. `columns` maps fields to the columns of a plain table, as in
     `read_pairs`. Special tokens are not counted. Returns one row per model and group, followed by one per data set
-    (group "all"): number of pairs, the three counts, the share of unequal pairs with its Wilson interval, the mean of
-    |A|−|U|, and the number of pairs with text `unknown` to the tokenizer, whose lengths are unreliable because a whole
-    word may become one token. Defects of the pairs themselves are in the `cautions` of `read_pairs`. Source: Ueda et
-    al. 2024, "Datasets Split".
+    (group "all"): number of pairs, the three counts, the proportion of unequal pairs with its Wilson interval, the mean
+    of |A|−|U|, and the number of pairs with text `unknown` to the tokenizer, whose lengths are unreliable because a
+    whole word may become one token. The `cautions` of `read_pairs` report defects of the pairs themselves. Source: Ueda
+    et al. 2024, "Datasets Split".
     """
     rows = []
     sets = _pair_sets(data, columns)
@@ -62,7 +62,7 @@ def _pair_sets(pairs_or_data: Any, columns: Mapping[Any, str]) -> Sequence[PairS
     if not (isinstance(several, Sequence) and all(isinstance(pairs, PairSet) for pairs in several)):
         return MinimalPairs(data=pairs_or_data, columns=columns).pair_sets()
     if columns:
-        message = "columns cannot be given for pairs from read_pairs"
+        message = "columns does not apply to pairs from read_pairs"
         raise MethodError(message, where="audit(), columns", hint="pass columns= to read_pairs, or the table to audit")
     return several
 
@@ -89,7 +89,7 @@ def _by_collection(pair_sets: Sequence[PairSet]) -> dict[str, list[PairSet]]:
 
 
 def _lengths(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the number of tokens of each text, and whether the text contains parts unknown to the tokenizer."""
+    """Return the number of tokens of each text, and a mask of texts that are partly unknown to the tokenizer."""
     encodings = tokenizer.encode(texts)
     unknown = [bool(unknown_part(tokenizer, text, e)) for text, e in zip(texts, encodings, strict=True)]
     return np.array([len(encoding) for encoding in encodings]), np.array(unknown)

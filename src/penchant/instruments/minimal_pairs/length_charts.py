@@ -25,9 +25,9 @@ SCORES = {
     "slor": "#E69F00",
     "pmi": "#56B4E9",
 }
-"""Colours of the scores."""
+"""Colour of each score."""
 FEWEST = 50
-"""Minimum number of pairs for a length difference to be drawn."""
+"""Minimum number of pairs at a length difference for it to be drawn."""
 
 
 def _steps() -> alt.Axis:
@@ -35,7 +35,7 @@ def _steps() -> alt.Axis:
 
 
 def rule(axis: str, value: float) -> alt.Chart:
-    """Return a dashed line across a chart at a value of an axis."""
+    """Return a dashed line across a chart at a value on an axis."""
     chart = alt.Chart(alt.InlineData([{axis: value}]))
     return chart.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: f"{axis}:Q"})
 
@@ -47,9 +47,10 @@ def accuracy_by_length(
     title: str = "Accuracy by difference of token lengths",
     pair: tuple[str, str] = ("acceptable", "unacceptable"),
 ) -> alt.LayerChart:
-    """Return a chart of accuracy against |A|−|U| for each normalisation, with intervals, from one model and data set.
+    """Return a chart of accuracy against |A|−|U| for each score, with intervals, for one model and data set.
 
-    Differences with fewer than `fewest` pairs are left out and counted. `pair` has the names of A and U.
+    Differences with fewer than `fewest` pairs are not drawn, but counted below the title. `pair` contains the names of
+    A and U.
     """
     rows = _by_difference(summary)
     shown = rows.filter(pl.col("n") >= fewest).with_columns(
@@ -87,13 +88,12 @@ def accuracy_by_length(
         shape=alt.Shape("score:N", sort=names, legend=None),
         tooltip=["score:N", "difference:Q", alt.Tooltip("accuracy:Q", format=".1f"), alt.Tooltip("n:Q", title="pairs")],
     )
-    half = rule("y", 50)
-    layers = alt.layer(half, whiskers, lines, points).resolve_legend(color="independent")
+    layers = alt.layer(rule("y", 50), whiskers, lines, points).resolve_legend(color="independent")
     return layers.properties(width=520, height=300, title=alt.TitleParams(title, subtitle=caption))
 
 
 def accuracies_by_length(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return charts of accuracy against |A|−|U| for models with more than one point; None if there is no such model."""
+    """Return charts of accuracy against |A|−|U| for models with at least two points; None if there are none."""
     curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
     panels = [
@@ -112,7 +112,7 @@ def is_curve(summary: pl.DataFrame) -> bool:
 
 
 def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of the number of pairs by |A|−|U|, with one panel per tokenizer."""
+    """Return a histogram of |A|−|U|, with one panel per tokenizer."""
     rows = []
     for source in sources(results):
         model, steps = source.model, _by_difference(source.frame)

@@ -1,4 +1,4 @@
-"""Credits of scored pairs: score differences, their signs, mean credits, and differences between credits."""
+"""Credits of scored pairs: score differences, their signs, mean credits, and differences between models."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from penchant.wording.phrases import Method
 
 Credits = NDArray[np.float64]
 STEREOTYPE = "stereotype score"
-"""Measure that exists only for data sets of stereotypes."""
+"""Name of the measure for stereotype data sets."""
 UNIGRAMS, UNSEEN = "unigrams", "unseen"
-"""Columns, by role, with the unigram log-probability of the scored tokens and the number of uncounted tokens."""
+"""Columns, by role, for the unigram log-probability of the scored tokens and the number of unseen tokens."""
 NEUTRAL = "neutral"
-"""Column, by role, with the score of the same tokens after the neutral text instead of their prefix."""
+"""Column, by role, for the score of the same tokens after the neutral text instead of the prefix."""
 TIE = "tie"
-"""Column of the items with the credit of a tie, if it is not one half."""
+"""Column of the items that contains the credit of a tie, if it is not one half."""
 HALF = 0.5
 """Accuracy of a model without a preference."""
 ALL = "all"
-"""Name of the split or group that contains all pairs."""
+"""Name of the split, and of the group, that contains all pairs."""
 
 
 def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
@@ -63,13 +63,13 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
 
 
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
-    """Return the cluster of each pair in a data set, and the noun: paradigms, or bias types for stereotypes."""
+    """Return the cluster of each pair in a data set and the plural noun: paradigms, or bias types for stereotypes."""
     by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
     return part["phenomenon" if by_type else "group"].to_list(), TYPES if by_type else "paradigms"
 
 
 def pair_of(dataset: str, result: BaseResult) -> tuple[str, str]:
-    """Return the names of the sentences A and U in a data set; stereotype pairs have no acceptable sentence."""
+    """Return the names of the sentences A and U in a data set, such as acceptable and unacceptable."""
     if not of_stereotypes(result.items, dataset):
         return "acceptable", "unacceptable"
     more, less = "more stereotypical", "less stereotypical"
@@ -82,8 +82,8 @@ def mean_credit(
     """Return the mean credit over pairs in clusters, with an interval and a test.
 
     For one cluster, they are Wilson's interval and the binomial test (mid-p); for several, a cluster-robust t interval
-    and test, and with few clusters the interval is no narrower than that for exactly these clusters. If `against` is
-    one half, the binomial test leaves ties out (sign test).
+    and test. If there are few clusters, the interval is at least as wide as the interval for exactly these clusters. If
+    `against` is one half, the binomial test excludes ties (sign test).
     """
     if len(set(labels)) > 1:
         over = clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
@@ -103,7 +103,7 @@ def mean_credit(
 
 
 def stereotyped(frame: pl.DataFrame) -> list[str]:
-    """Return the stereotype data sets in items, estimates or differences: those whose paradigms are directions."""
+    """Return the stereotype data sets, whose paradigms are directions, in items, estimates or differences."""
     of_items = "measure" not in frame.columns
     if not of_items and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
         return scores["dataset"].unique(maintain_order=True).to_list()
@@ -118,9 +118,9 @@ def of_stereotypes(frame: pl.DataFrame, name: str) -> bool:
 
 
 def paired(a: Credits, b: Credits, settings: Settings) -> Estimate:
-    """Return the mean credit of `a` minus that of `b` within one group of pairs.
+    """Return the mean credit of `a` minus the mean credit of `b` within one group of pairs.
 
-    The interval is Bonett and Price's and the test McNemar's mid-p; with ties, a paired t interval and a sign-flip
+    The interval is Bonett and Price's and the test is McNemar's mid-p; with ties, a paired t interval and a sign-flip
     test.
     """
     tied = bool(((a == HALF) | (b == HALF)).any())
@@ -130,10 +130,10 @@ def paired(a: Credits, b: Credits, settings: Settings) -> Estimate:
 
 
 def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settings: Settings) -> Estimate:
-    """Return the mean credit of `a` minus that of `b` over several clusters, treated as a sample.
+    """Return the mean credit of `a` minus the mean credit of `b` over several clusters, treated as a sample.
 
-    The interval and the test are cluster-robust t; with few clusters, the interval is no narrower than that for exactly
-    these clusters.
+    The interval and the test are cluster-robust t. If there are few clusters, the interval is at least as wide as the
+    interval for exactly these clusters.
     """
     if len(set(strata)) < 2:
         return paired(a, b, settings)

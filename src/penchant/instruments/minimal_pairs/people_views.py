@@ -32,7 +32,7 @@ from penchant.views.tables import Column, TableSpec, count, level, model, number
 from penchant.wording.templates import Text
 
 PANELS = 12
-"""Maximum number of paradigms drawn for a data set."""
+"""Maximum number of paradigms drawn per data set."""
 _MANY = 10
 """Number of paradigms above which the table by paradigm is shown as a detail."""
 _WHERE = {"": "overall", "-by-paradigm": "group"}
@@ -66,7 +66,7 @@ _FIXED: Mapping[str, Any] = {"measure": of_groups(MINUS_PEOPLE), "scope": THESE}
 
 
 def _tables(suffix: str, scope: str) -> list[TableSpec]:
-    """Return three tables: models minus raters, models against the majority of raters, and raters only."""
+    """Return three tables: models minus people, models against the majority of raters, and raters only."""
     data = [level("dataset", "data"), *([level("group")] if scope == "group" else [])]
     adjusted = [Column("holm", lambda line: P(line["p_holm"]))] if scope == "group" else []
     equal = count("equal", measure=over_groups(CORRELATIONS[False]), split=EQUAL_LENGTH)
@@ -143,7 +143,6 @@ def _points(items: pl.DataFrame, how: str) -> list[dict[str, Any]]:
 
 
 def _panel(rows: list[dict[str, Any]], names: list[str], title: str, reach: float) -> alt.LayerChart:
-    """Return a chart of Δmodel against Δhuman in one paradigm, with Δhuman from −`reach` to `reach`."""
     scale = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=320) if len(names) > 1 else None

@@ -1,8 +1,8 @@
-"""Minimal pairs: how often a model prefers the acceptable sentence, and how this depends on token length.
+"""Minimal pairs: the accuracy of a model in preferring the acceptable sentence, and the effect of token length on it.
 
-A pair counts 1 if score(acceptable) > score(unacceptable), ½ for a tie, 0 otherwise; accuracy is the mean. Ueda et al.
-(LREC-COLING 2024) split the pairs by the numbers of tokens of the acceptable (A) and the unacceptable (U) sentence:
-under an unbiased score, the accuracies for A=U, A>U and A<U are equal.
+The credit of a pair is 1 if score(acceptable) > score(unacceptable), ½ for a tie, 0 otherwise; accuracy is the mean
+credit. Ueda et al. (LREC-COLING 2024) split the pairs by the numbers of tokens of the acceptable (A) and the
+unacceptable (U) sentence: under an unbiased score, the accuracies for A=U, A>U and A<U are equal.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ from penchant.wording.phrases import Note
 
 D = TypeVar("D")
 Drawn = tuple[PairSet, Item]
-"""A pair, preceded by the set that contains it."""
+"""A pair with the set that contains it."""
 
 
 def _applying(method: ScoringMethod, *, unigrams: bool) -> list[str]:
-    """Return the usual normalisations for a method; with `unigrams`, also those that need unigram counts."""
+    """Return the default normalisations for a method; with `unigrams`, also those that need unigram counts."""
     return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 
 
@@ -70,7 +70,7 @@ def _content(pair: Drawn) -> Sequence[str]:
 
 
 class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
-    """Base class for probes on minimal pairs, which score pairs and compute estimates from the scores."""
+    """Base class for probes that score minimal pairs and compute estimates from the scores."""
 
     noun: ClassVar[str] = "pairs"
 
@@ -81,7 +81,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return [whole(item[1], role) for role in ROLES]
 
     def place_of(self, item: Drawn) -> str:
-        """Return the place of a pair."""
+        """Return the location of a pair."""
         return item[1].place
 
     def group(self, item: Drawn) -> str:
@@ -91,7 +91,8 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
     def chosen(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
         """Return the pairs to score: all, or in a pilot a sample from every paradigm.
 
-        The sample depends only on the sentences, so that sets with common pairs mostly keep the same pairs.
+        The sample depends only on the seed and the sentences, so that sets with common pairs mostly keep the same
+        pairs.
         """
         pairs = [(each, item) for each in pair_sets for item in each.items]
         if self.limit is None:
@@ -99,7 +100,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return spread(pairs, self.limit, seed=self.seed, content=_content, group=self.group)
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its model-dependent parameters set. Raises MethodError if parameters do not fit."""
+        """Return the probe with its model-dependent parameters set. Raises MethodError if they are incompatible."""
         lm = language_model(model)
         method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
@@ -111,14 +112,14 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature keys that follow from others: constants of normalisations, and usual normalisations."""
+        """Return the signature keys determined by others: constants of normalisations, and default normalisations."""
         method = METHODS.get(signature.get("method", ""))
         named = "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_applying(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature with the normalisation of the estimate; estimates about people only have none."""
+        """Return the signature with the normalisation of the estimate; estimates about people alone have none."""
         how = estimate.by["normalise"]
         return signature.with_(normalise=how) if how else signature
 
@@ -131,7 +132,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return read_many(files, dict(columns), acceptable=self.acceptable, marks=self.marks)
 
     def scored(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
-        """Return a table of scored pairs, one row each, and cautions about their files and about pairs left out."""
+        """Return a table of scored pairs, one row each, and cautions about the files and skipped pairs."""
         known, left_out = self.known(session, drawn)
         items = [(collection(pairs), item) for pairs, item in known]
         of_files = {pairs.name: pairs.cautions for pairs, _ in drawn}
@@ -147,7 +148,10 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return table, tuple(cautions)
 
     def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
-        """Return the unigram counts for the model's tokenizer; None if no files are given. Raises DataError."""
+        """Return the unigram counts for the model's tokenizer; None if `unigrams` is not set.
+
+        Raises DataError unless exactly one table matches the tokenizer.
+        """
         lm, files = language_model(model), tuple(self.unigram_files(base))
         key = files, lm.tokenizer.pieces_digest
         if files and key not in self._unigrams:
@@ -155,11 +159,11 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return self._unigrams[key] if files else None
 
     def unigram_files(self, base: Sequence[Path]) -> list[Path]:
-        """Return the files of unigram counts. Raises DataError."""
+        """Return the files of unigram counts. Raises DataError if one is not found."""
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields for the scoring and the sentence that counts as acceptable."""
+        """Return the signature fields for the scoring and for the column treated as acceptable."""
         lm = language_model(lm)
         unigrams, hows = self.frequencies(lm, base), self.normalisations()
         self._check_prefixes(pair_sets)
@@ -180,7 +184,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         }
 
     def _check_prefixes(self, pair_sets: Sequence[PairSet]) -> None:
-        """Raise MethodError if a parameter is invalid for pairs with a prefix, or for pairs without a prefix."""
+        """Raise MethodError if a parameter is incompatible with the presence or absence of prefixes."""
         items = [item for pairs in pair_sets for item in pairs.items]
         check_prefix(self.normalisations(), all(item.texts.get("prefix") for item in items), self.neutral)
         if not prefixed(items):
@@ -219,7 +223,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return self.read_set(base)
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
-        """Return the pairs to score; people's judgements of them are checked first."""
+        """Return the pairs to score, after checking people's judgements of them."""
         self.judgements(base)
         return self.chosen(self.pair_sets(base))
 
@@ -231,14 +235,17 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return [self.find(name, base) for name in listed(self.human)]
 
     def judgements(self, base: Sequence[Path] = (Path(),)) -> Judgements | None:
-        """Return people's judgements of the pairs, read once; None if no table is given. Raises DataError."""
+        """Return people's judgements of the pairs; None if there are none.
+
+        Raises DataError if they are invalid.
+        """
         files = tuple(self._tables(base))
         if files and files not in self._judged:
             self._judged[files] = read_judgements(files, self.pair_sets(base))
         return self._judged[files] if files else None
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields for the data and their scoring."""
+        """Return the signature fields for the data and the scoring."""
         pair_sets = self.pair_sets(base)
         human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
         data = {"data": cite(pair_sets), **cited_columns(dict(self.columns))}
@@ -259,7 +266,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         yield from human_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Yield cautions about unequal token lengths, ties, small paradigms, poorly fitting lines, and judgements."""
+        """Yield cautions about unequal token lengths, ties, small paradigms, poor linear fits, and judgements."""
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
         yield from human_cautions(measured.items)
@@ -269,12 +276,12 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
 
 def collection(pairs: PairSet) -> str:
-    """Return the data set of a file: its name for plain tables, stereotypes and MultiBLiMP, else its kind."""
+    """Return the data set of a file: its name for plain tables, stereotypes and MultiBLiMP, otherwise its kind."""
     return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 
 def cite(pair_sets: Sequence[PairSet]) -> str:
-    """Return the citation of the data in a signature: names and hashes of the files of each collection."""
+    """Cite the data in a signature: names and hashes of the files of each data set."""
     files: dict[str, list[PairSet]] = {}
     for pairs in pair_sets:
         files.setdefault(collection(pairs), []).append(pairs)

@@ -1,4 +1,4 @@
-"""Repair of minimal pairs: replacement of the differing word if the sentences have unequal numbers of tokens."""
+"""Repair of minimal pairs with unequal token counts by replacing the differing word."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
 def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, seed: int) -> FairSet:
     """Replace the differing word of each pair of unequal length by a word with the same features.
 
-    The word in the unacceptable sentence is tried first, then the word in the other sentence. The table counts the
+    The word in the unacceptable sentence is tried first, then the word in the acceptable one. The table counts the
     outcomes, including the reasons why pairs cannot be repaired.
     """
-    refuse_prefixes(sets, "can repair only")
+    refuse_prefixes(sets, "repair supports only")
     words = _Words(grammar)
     originals = [row.values for pair_set in sets for row in read_rows(pair_set.path)]
     items = [item for pair_set in sets for item in pair_set.items]
@@ -66,7 +66,7 @@ def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, s
 
 
 class _Words:
-    """The words of a lexicon by form, and the possible replacements of each word."""
+    """Words of a lexicon by form, and the possible replacements of each word."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.language = grammar.language
@@ -82,7 +82,7 @@ class _Words:
 
     @staticmethod
     def _kind(entry: Entry) -> tuple[object, ...]:
-        """Return the properties that two interchangeable words must share: category, features and restrictions."""
+        """Return the properties that interchangeable words must share: category, features and restrictions."""
         features = {k: v for k, v in entry.values.items() if k not in entry.forms and k != "category"}
         restrictions = {column: condition.text for column, condition in entry.restrictions.items()}
         return entry.category, tuple(sorted(features.items())), tuple(sorted(restrictions.items()))
@@ -105,7 +105,7 @@ class _Words:
 def _mended(
     good: str, bad: str, words: _Words, counters: Counters, rng: random.Random, seen: set[tuple[str, str]]
 ) -> tuple[str, str, str]:
-    """Return the outcome for a pair of unequal length, followed by its two sentences, repaired if possible."""
+    """Return the outcome for a pair of unequal length and its two sentences, repaired if possible."""
     spans = _differing_words(good, bad)
     if spans is None:
         return NO_WORD, good, bad
@@ -128,7 +128,7 @@ def _mended(
 
 
 def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return the character spans of the only differing word in the two sentences; None if more words differ."""
+    """Return the spans of the words in which the two sentences differ; None unless they differ in exactly one word."""
     parts = [[(at, at + len(word)) for at, word in _chunks(text)] for text in (good, bad)]
     a, b = ([text[start:end] for start, end in spans] for text, spans in zip((good, bad), parts, strict=True))
     changes = [op for op in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if op[0] != "equal"]
@@ -141,7 +141,7 @@ def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, i
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield words and their leading and trailing punctuation as separate chunks, each with its start."""
+    """Yield each word and each punctuation mark around it, with its start position."""
     at = 0
     for part in text.split():
         start = text.index(part, at)
@@ -167,7 +167,7 @@ def _repaired_row(
     *,
     repaired: bool,
 ) -> dict[str, Any]:
-    """Return a row with the sentences replaced and token counts added. Raises DataError if a sentence has no column."""
+    """Return the row with the new sentences and token counts. Raises DataError if a sentence is not in one column."""
     row = dict(original)
     for role, text in (("good", good), ("bad", bad)):
         columns = [name for name, value in original.items() if value == texts[role]]

@@ -27,8 +27,8 @@ def scored_pairs(
 ) -> tuple[pl.DataFrame, Scores]:
     """Score the pairs, and return a table of items and the scores.
 
-    `front` is read by causal models before each sentence. `neutral` is a text after which the same tokens are scored as
-    well, or None.
+    `front` is a string that precedes each sentence without a prefix. `neutral` is a text after which the same tokens
+    are also scored, or None.
     """
     pairs = [item for _, item in items]
     if not prefixed(pairs):
@@ -76,7 +76,7 @@ def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFra
 
 
 def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
-    """Return the items with the unigram log-probabilities of the tokens and the numbers of uncounted tokens."""
+    """Add the unigram log-probabilities of the tokens and the numbers of unseen tokens to the items."""
     for side, role in enumerate(ROLES):
         chosen = [pair[side] for pair in scores]
         items = items.with_columns(

@@ -21,13 +21,13 @@ from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
 DIFFERENCE = "accuracy difference"
-"""Name of the measure of the difference between two models."""
+"""Name of the difference in accuracy between two models."""
 DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in GROUPS))
-"""Names of the measures of differences between two models."""
+"""All names of differences in accuracy between two models."""
 Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
 PAIRS = TableField(ROLES, pair_rows)
-"""Metadata of a field for pairs, which may be given in Python."""
+"""Metadata of a field for pairs, which may be passed from Python."""
 Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
 
 
@@ -58,32 +58,33 @@ class PairSettings(Settings):
         AfterValidator(_each_once),
         Written(separator=","),
     ] = default_of(default=None)
-    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi`.
-    They are explained by penchant list methods. Default: none, mean and pen, if they apply to the method, and slor if
-    `unigrams` are named.
+    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi`. `penchant list
+    methods` explains them. Default: none, mean and pen, if they apply to the method, and slor if `unigrams` is set.
     """
     unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
-    """Tables made by `penchant corpus unigrams`, one for each tokenizer; slor needs them. Default: none."""
+    """Tables written by `penchant corpus unigrams`, one per tokenizer; slor needs them. Default: none."""
     neutral: str = ""
-    """For `pmi`: a neutral text that replaces the prefix, such as one of the same domain. Nothing is added to it.
-    Default: none, so that nothing precedes the sentences.
+    """For `pmi`: a neutral text, used unchanged in place of the prefix, such as one of the same domain. Default: none,
+    so that nothing precedes the sentences.
     """
     acceptable: Literal["sent_more", "sent_less"] = "sent_more"
-    """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
+    """CrowS-Pairs only: the column of the sentence treated as acceptable. Default: sent_more."""
     compat: str | None = None
-    """The conventions for parameters not set: `lm-eval` or `babylm`; see `penchant list compat`. Default: none."""
+    """Another tool whose conventions apply to parameters that are not set: `lm-eval` or `babylm` (see `penchant list
+    compat`). Default: none.
+    """
     space: Literal["none", "front"] = "none"
-    """`front`: causal models read a space in front of each sentence, as in lm-eval; or `none` (default).
-    Masked models read none.
+    """`front`: put a space in front of each sentence for causal models, as lm-eval does; or `none` (default). It has no
+    effect on masked models.
     """
     ties: Literal["half", "good"] = "half"
-    """The credit of a pair whose sentences score the same: `half` (default), or `good`.
-    `good` counts the acceptable sentence as preferred, as an argmax does that returns the first maximum.
+    """The credit of a pair whose sentences have equal scores: `half` (default), or `good`. With `good`, the acceptable
+    sentence is preferred, as with an argmax that returns the first maximum.
     """
     marks: Marks = "refuse"
-    """Acceptability marks (*, ?, ??, #, %) at the beginning of only one sentence of a pair: `refuse` or `strip`.
-    They are refused by default, since a model scores them as text; `strip` removes them from all sentences and counts
-    them.
+    """Treatment of acceptability marks (*, ?, ??, #, %) at the beginning of only one sentence of a pair: `refuse` or
+    `strip`. By default they are an error, since a model scores them as text; `strip` removes marks from all sentences
+    and counts them.
     """
     on_unknown: OnUnknown = "stop"
     """Pairs with text unknown to the tokenizer: `stop` and list them (default), or `skip` and count them."""
@@ -109,22 +110,20 @@ class MinimalPairsSettings(PairSettings):
     name: ClassVar[str] = "minimal-pairs"
 
     data: Annotated[Given[Paths, Data], CITED, PAIRS] = Field(kw_only=False)
-    """Files, directories or patterns of pairs, whose format is recognised by the columns.
-    Formats: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS, plain tables, and tables of stereotypes.
-    In Python, also pairs of two sentences, the good one first, or mappings or a frame with the columns good, bad and
-    group.
+    """Files, directories or patterns of pairs, whose format is recognised by the columns. Formats: BLiMP, RuBLiMP,
+    TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS, plain tables, and tables of stereotypes. From Python, also pairs
+    (good, bad), or mappings or a frame with the columns good, bad and group.
     """
     columns: Given[PairColumns, PairColumns | Columns] = default_of(default=PairColumns())
-    """The columns of a plain table that are not called good, bad, group and id.
-    For a table of stereotypes, those that are not called more, less, kind and direction. Naming any makes the files
-    such tables.
+    """The columns of a plain table that are not called good, bad, group and id, or of a table of stereotypes that are
+    not called more, less, kind and direction. If it is set, the files are read as such tables.
     """
     human: Annotated[Given[Paths | None, Data | None], CITED, TableField(COLUMNS)] = default_of(default=None)
-    """Tables of people's judgements of some or all pairs: columns pair (its id), rater, and choice or two ratings.
-    The choice is good or bad; rating_good and rating_bad are numbers, higher is better. A column dataset (the name of
-    the pairs' file without its suffix) is needed if files have pairs of the same id. Columns good and bad, if present,
-    must be unchanged; a pair with another id in the study is found by them. An empty cell is no judgement. The model is
-    compared with the majority of the raters and correlated with them. Default: none.
+    """Tables of people's judgements of some or all pairs: columns pair (its id), rater, and choice or two ratings. The
+    choice is good or bad; rating_good and rating_bad are numbers, higher is better. A column dataset (the name of the
+    pairs' file without its suffix) is needed if files have pairs with the same id. Columns good and bad, if present,
+    must be unchanged; they identify pairs whose id differs in the study. Empty cells are ignored. The model is compared
+    with the majority of the raters and correlated with them. Default: none.
     """
 
 
@@ -134,12 +133,12 @@ class FairPairsSettings(PairSettings):
     name: ClassVar[str] = "fair-pairs"
 
     original: Annotated[Given[Paths, Data], CITED, PAIRS]
-    """Files, directories or patterns of the original pairs, or pairs as `MinimalPairs` takes them."""
+    """Files, directories or patterns of the original pairs, or pairs as accepted by `MinimalPairs`."""
     fair: Annotated[Given[Paths, Data], CITED, PAIRS]
-    """Files, directories or patterns of pairs of equal token length, such as `penchant pairs` makes."""
+    """Files, directories or patterns of pairs of equal token length, such as those written by `penchant pairs`."""
     columns: Given[PairColumns, PairColumns | Columns] = default_of(default=PairColumns())
-    """The columns of plain tables that are not called good, bad, group and id.
-    Naming any makes the files plain tables, except fair sets that `penchant pairs` wrote with its own columns.
+    """The columns of plain tables that are not called good, bad, group and id. If it is set, the files are read as
+    plain tables, except fair sets written by `penchant pairs` with its own columns.
     """
 
 

@@ -1,4 +1,4 @@
-"""Mean credits over strata and differences within strata, for fixed strata or for strata that are a sample."""
+"""Mean credits over strata and differences within strata, for fixed or sampled strata."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penchant.wording.phrases import Method, Note, present
 
 _STEPS = 100
 _MOST = 37.0
-"""Normal deviate whose p-value is close to the smallest representable number."""
+"""Normal deviate whose p-value is close to the smallest positive floating-point number."""
 _POOLED, _OVERLAPPING = "stratified accuracy difference", "accuracy difference of overlapping sets"
 _FARTHEST = 7.9
 """Normal deviate beyond which confidence levels round to 1; p-values below 2.8e-15 are not computed."""
@@ -35,7 +35,7 @@ def fixed_strata_share(
 
     Items are sampled within strata; the result applies to exactly these strata, not to others. The confidence limits
     are the weighted means of the Wilson limits of the strata, at a common deviate z·√(Σ w²σ²)/Σ wσ, where σ is the
-    half-width per deviate (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335, with the weights given). For one stratum, or
+    half-width per deviate (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335, with fixed weights). For one stratum, or
     strata of equal size and proportion, the interval is Wilson's. The test against the value `against` rejects if and
     only if the interval at the corresponding level excludes it. As in `accuracy`, ties make both conservative. Raises
     DataError for a credit other than 0, ½ or 1.
@@ -63,13 +63,13 @@ def fixed_strata_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of exposed items minus that of the other items, for exactly these strata.
+    """Return the mean credit of exposed items minus the mean credit of other items, for exactly these strata.
 
-    Strata have Mantel–Haenszel weights n₁n₀/n, which are 0 for strata that lack one of the two kinds of items. Each
-    kind has the stratified Wilson interval of `fixed_strata_share` at these weights, and the limits of the difference
-    are Newcombe's (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335): d − √((p₁ − l₁)² + (u₀ − p₀)²) and d + √((u₁ − p₁)²
-    + (p₀ − l₀)²). For one stratum, the interval is Newcombe's. The test against 0 rejects if and only if the interval
-    at the corresponding level excludes 0. Raises DataError for a credit other than 0, ½ or 1.
+    Strata have Mantel–Haenszel weights n₁n₀/n, which are 0 for strata without exposed or without other items. Each of
+    the two means has the stratified Wilson interval of `fixed_strata_share` at these weights, and the limits of the
+    difference are Newcombe's (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335): d − √((p₁ − l₁)² + (u₀ − p₀)²) and d +
+    √((u₁ − p₁)² + (p₀ − l₀)²). For one stratum, the interval is Newcombe's. The test against 0 rejects if and only if
+    the interval at the corresponding level excludes 0. Raises DataError for a credit other than 0, ½ or 1.
     """
     check_level(level)
     array, side = as_credits(credits), np.asarray(exposed, dtype=bool)
@@ -104,14 +104,14 @@ def mantel_haenszel_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of exposed items minus that of other items, pooled over strata (Greenland & Robins 1985).
+    """Return the mean credit of exposed minus other items, pooled over strata (Greenland & Robins 1985).
 
-    `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels) have one entry per item. Strata that lack one of
-    the two kinds of items are left out, counted in a note, and not part of `n`. If one stratum is left, the interval
-    and test are those of `independent_difference`. Several strata are treated as a sample: the interval and the test
-    are cluster-robust t and concern the mean difference over such strata (the Cochran–Mantel–Haenszel test concerns
-    exactly these strata, and rejects if their differences vary in sign). Raises DataError for unequal lengths, credits
-    other than 0, ½ or 1, or an exposure that is neither true nor false.
+    `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels) have one entry per item. Strata without exposed or
+    without other items are left out, counted in a note, and excluded from `n`. If one stratum is left, the interval and
+    test are as in `independent_difference`. Several strata are treated as a sample: the interval and the test are
+    cluster-robust t and concern the mean difference over such strata (the Cochran–Mantel–Haenszel test concerns exactly
+    these strata, and rejects if their differences vary in sign). Raises DataError for unequal lengths, credits other
+    than 0, ½ or 1, or an exposure that is neither true nor false.
     """
     check_level(level)
     array, side = as_credits(credit), np.asarray(exposed)
@@ -135,7 +135,7 @@ def mantel_haenszel_difference(
 
 
 def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
-    """Return the difference over strata treated as a sample; each has items of both kinds."""
+    """Return the difference over strata treated as a sample; every stratum has exposed and other items."""
     weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
     gaps = weights * (sums[0] / sizes[0] - sums[1] / sizes[1])
     estimate = Estimate(_POOLED, float(gaps.sum() / weights.sum()), int(sizes.sum()), level=level)
@@ -146,7 +146,7 @@ def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
 
 
 def _sides(credit: Array, side: NDArray[np.bool_], codes: Codes) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Return the item counts and credit sums by side, shape (2, strata), and a mask of strata that have both sides."""
+    """Return item counts and credit sums by exposure, shape (2, strata), and a mask of strata with both exposures."""
     sizes, sums = (
         np.stack([group_sums(codes, weight * chosen) for chosen in (side, ~side)])
         for weight in (np.ones(len(credit)), credit)
@@ -156,7 +156,7 @@ def _sides(credit: Array, side: NDArray[np.bool_], codes: Codes) -> tuple[Array,
 
 
 _Arm = tuple[Array, Array]
-"""The proportions in the strata, and the sizes of the strata."""
+"""Proportions and sizes of the strata."""
 
 
 def _difference_ends(arms: tuple[_Arm, ...], weights: Array, value: float, z: float) -> tuple[float, float]:
@@ -188,7 +188,7 @@ def _wilson(shares: Array, sizes: Array, z: float) -> tuple[Array, Array]:
 
 
 def _p(shares: Array, sizes: Array, value: float, against: float) -> float:
-    """Return the p-value of the value `against`, by inverting the confidence interval."""
+    """Return the p-value of the null hypothesis that the mean is `against`, by inverting the confidence interval."""
     if abs(value - against) <= 1e-12:
         return 1.0
     side = 0 if value > against else 1
@@ -211,7 +211,7 @@ def _inverted(beyond: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The items of a stratum that are in one set only or in both: mean credit, number, and weight in the difference."""
+    """Items of a stratum that are in one set only or in both: mean credit, number, and weight in the difference."""
 
     mean: float
     items: int
@@ -227,18 +227,18 @@ def overlapping_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of one set of items minus that of another, within strata; the sets may overlap.
+    """Return the mean credit of one set of items minus the mean credit of another, within strata; the sets may overlap.
 
     `credit` (0, ½, 1), `in_first` and `in_second` (membership in the two sets) and `strata` (labels) have one entry per
     distinct item; `noun` is the plural noun for strata. The differences in the strata are weighted by n₁n₂/(n₁ + n₂),
     with n₁ and n₂ items in the two sets, so the result is not the difference between the two overall accuracies. Strata
-    that lack one of the sets are left out and counted in a note.
+    without items from both sets are left out and counted in a note.
 
     In a stratum, the items in the first set only, in both sets, and in the second set only are three independent
     samples, and the difference is a weighted sum of their means; if one set contains the other, its own items are
-    compared with the common items. For one stratum, the interval combines the Wilson intervals of the parts (MOVER; Zou
-    & Donner 2008, Stat. Med. 27:1693–1702), which for disjoint sets gives Newcombe's interval, and p is 1 − the highest
-    level whose interval excludes 0. Several strata are treated as a sample: the interval and the test are
+    compared with the common items. For one stratum, the interval combines the Wilson intervals of the samples (MOVER;
+    Zou & Donner 2008, Stat. Med. 27:1693–1702), which for disjoint sets gives Newcombe's interval, and p is 1 − the
+    highest level whose interval excludes 0. Several strata are treated as a sample: the interval and the test are
     cluster-robust t. Raises DataError for unequal lengths or credits other than 0, ½ or 1.
     """
     check_level(level)
@@ -279,7 +279,7 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
 
 
 def _given(n: int, parts: list[_Part], level: float) -> Estimate:
-    """Return the estimate for a single stratum, from its parts."""
+    """Return the estimate for a single stratum."""
     value = float(sum(part.weight * part.mean for part in parts))
 
     def bounds(confidence: float) -> tuple[float, float]:
@@ -308,7 +308,7 @@ def _given(n: int, parts: list[_Part], level: float) -> Estimate:
 
 
 def _sampled(estimate: Estimate, gaps: Array, weights: Array, noun: str) -> Estimate:
-    """Return the estimate with its value and interval, for strata treated as a sample."""
+    """Add the value and interval to an estimate, for strata treated as a sample."""
     if np.ptp(gaps) <= 1e-12:
         alike = Note("differences-alike", all=len(gaps), noun=noun)
         return replace(estimate, value=float(weights @ gaps)).noted(alike, first=True)

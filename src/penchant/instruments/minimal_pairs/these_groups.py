@@ -1,4 +1,4 @@
-"""Estimates for exactly the groups at hand, which accompany estimates that treat the groups as a sample."""
+"""Estimates for exactly the groups in the data, which accompany estimates that treat the groups as a sample."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from numpy.typing import NDArray
 
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.records import Estimate
-from penchant.report.finding import Estimated
+from penchant.report.significance import Estimated
 from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10
-"""Number of groups below which estimates for exactly these groups are added."""
+"""Number of groups below which there are also estimates for exactly these groups."""
 THESE = "these groups"
-"""Scope of estimates for exactly the groups at hand."""
+"""Scope of estimates for exactly the groups in the data."""
 MEAN = "mean {} over {}"
-"""Name of the mean of a measure over groups."""
+"""Template for the name of the mean of a measure over groups."""
 TYPES = "bias types"
 """Plural noun for the groups of stereotype pairs."""
 GROUPS = ("paradigms", TYPES)
 
 
 def fixed(measure: str, noun: str) -> str:
-    """Return the name of a measure for exactly the groups at hand; `noun` is the plural noun for the groups."""
+    """Return the name of a measure for exactly the groups in the data; `noun` is the plural noun for the groups."""
     return f"{measure}, these {noun}"
 
 
 def of_groups(measure: str) -> tuple[str, ...]:
-    """Return the possible names of a measure for exactly the groups at hand."""
+    """Return the possible names of a measure for exactly the groups in the data."""
     return tuple(fixed(measure, noun) for noun in GROUPS)
 
 
 def over_groups(measure: str) -> tuple[str, ...]:
-    """Return the names of a measure within one group, and of its mean over several groups."""
+    """Return the names of a measure within one group and of its mean over several groups."""
     return (measure, *(MEAN.format(measure, noun) for noun in GROUPS))
 
 
 def is_fixed(measure: str) -> bool:
-    """Return whether a measure is for exactly the groups at hand."""
+    """Return whether a measure applies to exactly the groups in the data."""
     return measure.endswith(tuple(f", these {noun}" for noun in GROUPS))
 
 
@@ -50,7 +50,7 @@ def few(labels: Collection[str]) -> bool:
 
 
 def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
-    """Return the note that a number applies to more groups than the few at hand; None for one group or many."""
+    """Return a note that a number generalises to other groups than the few in the data, if there are few."""
     if not few(labels):
         return None
     return Note("minimal_pairs.of-others", noun=noun, have=len(set(labels)))
@@ -59,17 +59,17 @@ def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
 def fixed_share(
     credit: NDArray[np.float64], labels: Sequence[str], noun: str, level: float, measure: str, *, against: float = 0.5
 ) -> Iterator[Estimate]:
-    """Yield the mean credit for exactly the groups at hand, with a test; nothing for one group or for many."""
+    """Yield the mean credit for exactly the groups in the data, with a test, if there are several but few groups."""
     if few(labels):
         estimate = fixed_strata_share(credit, labels, against=against, level=level, noun=noun)
         yield replace(estimate, measure=fixed(measure, noun))
 
 
 def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun: str) -> Estimate:
-    """Return an estimate for groups treated as a sample, no more certain than the estimate for exactly these groups.
+    """Return an estimate over sampled groups, made no more certain than the estimate for exactly these groups.
 
-    If there are few groups, the interval is widened to include the interval of `within`, and p is at least that of
-    `within`.
+    If there are few groups, the interval is widened to include the interval of `within`, and p is raised to at least
+    the p-value of `within`.
     """
     if not few(labels) or not (within.low < estimate.low or within.high > estimate.high or within.p > estimate.p):
         return estimate
@@ -80,7 +80,7 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def sampled(row: Estimated) -> tuple[int, str] | None:
-    """Return the number and noun of the groups that an estimate treats as a sample; None if there are none."""
+    """Return the number and the noun of the groups that an estimate treats as a sample; None if it has none."""
     method = read_method(row["method"] or "")
     while method is not None and isinstance(inner := method.params.get("within"), Method):
         method = inner

@@ -34,14 +34,14 @@ _ROW = ("family", "step", "dataset", "group", "normalise")
 def curve(family: str, checkpoints: Sequence[tuple[int, BaseResult]]) -> pl.DataFrame:
     """Return the accuracy on each paradigm at each step, and the step at which the paradigm is acquired.
 
-    The accuracies are those in the summaries of the checkpoints. A paradigm is acquired at the first checkpoint after
-    the change point of its accuracy (`change_point`) if four conditions are met: accuracy changes, by a test that
+    The accuracies come from the summaries of the checkpoints. A paradigm is acquired at the first checkpoint after the
+    change point of its accuracy (`change_point`) if four conditions are met: the accuracy changes, by a test that
     accounts for the search for the change point and for the paradigms of the data set (Holm); it rises; the interval of
-    the mean before the change is not above one half, and that of the mean after it is; and no checkpoint after the
-    change is at one half or below. Otherwise the step is NaN and a note names the condition that fails; the mean
-    accuracies before and after the change point are given in any case. Another note marks a change at the last
-    checkpoint. Data sets of stereotypes have no curve. `checkpoints` are in the order of their steps. Raises StudyError
-    if they differ in more than the model.
+    the mean accuracy is not above one half before the change, but is after it; and no checkpoint after the change is at
+    one half or below. Otherwise the step is NaN and a note names the violated condition; the mean accuracies before and
+    after the change point are always returned. Another note marks a change at the last checkpoint. Data sets of
+    stereotypes have no curve. `checkpoints` are in the order of their steps. Raises StudyError if they differ in more
+    than the model.
     """
     steps, results = [step for step, _ in checkpoints], [result for _, result in checkpoints]
     for other in results[1:]:
@@ -123,7 +123,7 @@ def estimates_of(change: CreditChange, steps: Sequence[int], pairs: int, level: 
 
 
 def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array) -> Estimate:
-    """Return the step of acquisition, or NaN with the reason; `from_there` are the accuracies after the change."""
+    """Return the step of acquisition, or NaN with a note; `from_there` are the accuracies after the change."""
     at = {"step": step.value}
     if step.test is None or not step.test.adjusted <= DECIDES:
         reason = Note("minimal_pairs.no-change")
@@ -150,8 +150,8 @@ class CreditChange:
     """A change in mean credit between two steps.
 
     `at` is the index of the first step after the change, at least 1; `low` and `high` are its confidence limits.
-    `before` and `after` are the mean credits on the two sides; `p` is the p-value for the hypothesis of no change at
-    any step.
+    `before` and `after` are the mean credits before and after the change; `p` is the p-value for the null hypothesis of
+    no change at any step.
     """
 
     at: int
@@ -169,11 +169,11 @@ def change_point(
 ) -> CreditChange:
     """Return the change point of credits, an array of items × steps with values 0, ½ or 1.
 
-    A step function with one step is fitted to the mean credits: of all divisions of the steps into two parts, the one
-    with the largest binomial likelihood of the counts; of equally good divisions, the first. The confidence interval is
-    that of the percentile bootstrap over items, each with all its steps; its limits are steps. The test of equal means
-    at all steps uses the largest |Σ items (mean(after) − mean(before))|·(k(K − k))^¾ over all divisions, with k of the
-    K steps before the change: the weighted CUSUM with exponent ¼ (Csörgő & Horváth 1997). It is compared with the same
+    A step function with one step is fitted to the mean credits: the change point is the division of the steps with the
+    largest binomial likelihood of the counts, or the first of several such divisions. The confidence interval comes
+    from the percentile bootstrap over items, each with all its steps; its limits are steps. The test of equal means at
+    all steps uses the largest |Σ items (mean(after) − mean(before))|·(k(K − k))^¾ over all divisions, with k of the K
+    steps before the change: the weighted CUSUM with exponent ¼ (Csörgő & Horváth 1997). It is compared with the same
     statistic under random signs, item by item (Westfall & Young 1993), and thus accounts for the search and for the
     dependence between steps. Random signs assume symmetric gains; gains at a single first or last step near the ceiling
     are not symmetric, hence the weight. The test is two-sided. Raises DataError for fewer than two steps, no items or
@@ -216,7 +216,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """Return the number of steps before the change in each row of `sums`: summed credits of `items` items by step."""
+    """Return the number of steps before the change in each row of `sums`, the credits of `items` items by step."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)
@@ -234,7 +234,6 @@ def _likelihood(right: Array, of: NDArray[np.intp]) -> Array:
 
 
 def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generator) -> float:
-    """Return the p-value for the hypothesis of no change; 1.0 if no item changes."""
     steps = patterns.shape[1]
     before = np.cumsum(patterns, axis=1)[:, :-1]
     sizes = np.arange(1, steps)
@@ -251,7 +250,7 @@ def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generat
 
 
 def _blocks(rows: int, counts: Counts) -> Iterator[int]:
-    """Yield block sizes that sum to `rows`, each small enough for the memory limit."""
+    """Yield block sizes that add up to `rows` and respect the memory limit."""
     most = max(1, _BLOCK // len(counts))
     for start in range(0, rows, most):
         yield min(most, rows - start)

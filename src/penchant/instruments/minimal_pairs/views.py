@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.comparison import of_one_model
+from penchant.instruments.minimal_pairs.claims import CLAIMS
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
@@ -20,7 +21,6 @@ from penchant.instruments.minimal_pairs.estimates import (
     SLOPE,
     SPLITS,
 )
-from penchant.instruments.minimal_pairs.finding_text import preferring
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.human_judgements import SHARE
@@ -34,7 +34,6 @@ from penchant.report.item_browser import every_item
 from penchant.report.tables import Cell, Number, P, shown
 from penchant.stats.logistic import LACK_OF_FIT
 from penchant.views.figures import Drawn, Each, Forest
-from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
 from penchant.views.rows import FIRST, At, Line, RowSource, parted, sources
 from penchant.views.section import Views
@@ -49,7 +48,7 @@ _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 
 
 def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the facts about some results that templates of the report text may use."""
+    """Return the facts about results that templates of the report text may use."""
     items = every_item(results)
     of_stereotypes = stereotyped(items)
     signatures = [result.signature for result in results]
@@ -78,7 +77,7 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 
 
 def _roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
-    """Return the names of the two sentences of a pair; in stereotype pairs, neither is acceptable."""
+    """Return the names of the two sentences of a pair, such as acceptable and unacceptable."""
     if not sets:
         return "acceptable", "unacceptable"
     more, less = pair_of(sets[0], replace(results[0], items=items))
@@ -105,7 +104,6 @@ def _many(lines: Sequence[Line]) -> bool:
 
 
 def _degrees(line: Line) -> int:
-    """Return the degrees of freedom of a lack-of-fit test; 0 if there is no test."""
     test = read_method(line["test_method"])
     return 0 if test is None else int(test.params["df"])
 
@@ -199,7 +197,6 @@ TABLES = (
 
 
 def _over(line: Line) -> Cell:
-    """Return the groups that a difference is about: exactly these, or others like these."""
     _, noun = sampled(line.row) or (0, TYPES if TYPES in line["measure"] else "paradigms")
     return f"these {noun}" if line["scope"] == THESE else f"{noun} like these"
 
@@ -214,7 +211,7 @@ def _lengths(line: Line) -> Cell:
 
 
 def _compared(found: Sequence[RowSource], *more: Column, last: Sequence[Column] = ()) -> list[Column]:
-    """Return the columns of differences; `scores_differ` only if every row compares two settings of one model."""
+    """Return the columns of differences; `scores_differ` is included if all rows compare settings of one model."""
     alike = all(_of_itself(line) for source in found for line in source.lines)
     counts = COUNTED if alike else COUNTED[:-1]
     return [
@@ -246,7 +243,7 @@ COMPARED = (
 
 
 def _percent(found: Sequence[RowSource], by: str, scale: float = 100) -> list[RowSource]:
-    """Return rows in percent: first the rows over all pairs, then those of a scope in the order of the first model."""
+    """Return rows in percent: rows over all pairs first, then the groups in the order of the first model."""
     ranks: dict[str, int] = {}
     total = _WORDS.get("total")
     percent = []
@@ -266,7 +263,7 @@ def _percent(found: Sequence[RowSource], by: str, scale: float = 100) -> list[Ro
 
 
 def _groups(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return accuracies by paradigm, or for stereotypes, whose paradigms are directions, by kind of bias."""
+    """Return accuracies by paradigm, or by kind of bias for stereotypes."""
     kinds = any(stereotyped(source.frame) for source in found)
     scope = "phenomenon" if kinds else "group"
     inside = (pl.col("measure") == ACCURACY) & pl.col("scope").is_in(["overall", scope])
@@ -315,7 +312,6 @@ def _of_kinds(source: RowSource) -> RowSource:
 
 
 def _judged(result: BaseResult) -> pl.DataFrame:
-    """Return the items with people's judgements in a column named after the kind of judgement."""
     return result.items.rename({SHARE: kind_of(result.items) or ""}) if kind_of(result.items) else result.items
 
 
@@ -372,4 +368,4 @@ ITEMS = Items(
     rows=_judged,
     parallel=True,
 )
-VIEWS = Views(TABLES, COMPARED, FIGURES, ITEMS, (FindingPart(preferring),), facts)
+VIEWS = Views(TABLES, COMPARED, FIGURES, ITEMS, claims=CLAIMS, facts=facts)

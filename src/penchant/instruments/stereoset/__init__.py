@@ -1,1 +1,1 @@
-"""StereoSet: a model's preference for stereotypes, and for sentences that mean something."""
+"""StereoSet: a model's preference for stereotypes and for meaningful sentences."""

@@ -25,19 +25,19 @@ ONE_MASK: Name = "stereoset-one-mask"
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _LABELS = ("id", "part", "bias_type", "target", "context", "worded")
 LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti", "unrelated": "unrelated"}
-"""Names of the roles in column names."""
+"""Column names of the roles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A scoring method; if `means` is true, its scores are means, which have no normalisation and need a blank."""
+    """A scoring method; if `means` is true, its scores are means, which are not normalised and need a blank."""
 
     name: Name
     means: bool
 
 
 def way_for(name: str | None, model: LanguageModel) -> Way:
-    """Return the scoring method of a name, by default lp or pll. Raises MethodError if it does not fit the model."""
+    """Return the named scoring method, by default lp or pll. Raises MethodError if the model does not support it."""
     fitting: tuple[Name, ...] = (
         ("lp", AUTHORS) if model.kind == "causal" else ("pll", "pll-word-l2r", AUTHORS, ONE_MASK)
     )
@@ -50,7 +50,7 @@ def way_for(name: str | None, model: LanguageModel) -> Way:
 
 
 def require_scorable(way: Way, parts: Sequence[Part]) -> None:
-    """Raise MethodError if intersentence clusters are to be scored by the authors' method."""
+    """Raise MethodError if the authors' method is used for intersentence clusters."""
     if way.means and "inter" in parts:
         raise MethodError(
             f"method '{way.name}' cannot score intersentence clusters: the authors used a next-sentence head that "
@@ -62,7 +62,7 @@ def require_scorable(way: Way, parts: Sequence[Part]) -> None:
 
 
 def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[str, ...]]:
-    """Return the clusters that a method can score, and a caution about clusters without a fill, if it needs one."""
+    """Return the clusters that a method can score, and a caution about clusters without the fill that it needs."""
     if kind == "causal" or not way.means:
         return list(clusters), ()
     kept = [cluster for cluster in clusters if cluster.worded != "no blank"]
@@ -73,7 +73,7 @@ def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Clu
 def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFrame:
     """Return one row per cluster: labels, and the text, fill, number of tokens, score and tokens of each sentence.
 
-    The score of lp, pll and pll-word-l2r is the sum of natural log-probabilities. The score of stereoset is the mean
+    With lp, pll and pll-word-l2r, the score is the sum of natural log-probabilities. With stereoset, it is the mean
     log2-probability per token for a causal model, and the mean probability of the fill's tokens for a masked model.
     Token log-probabilities are natural logarithms.
     """
@@ -95,7 +95,6 @@ def _text(values: Iterable[str]) -> pl.Series:
 
 
 def _fill(cluster: Cluster, role: Role) -> str:
-    """Return the fill of the blank in a sentence, or "" if there is none."""
     fill = cluster.fills.get(role)
     return "" if fill is None or fill.span is None else cluster.sentences[role][slice(*fill.span)]
 
@@ -121,7 +120,6 @@ _TOTALS: dict[str, Callable[[SentenceScore], float]] = {
 
 
 def _scores(session: Session, way: Way, clusters: Sequence[Cluster]) -> Iterator[SentenceScore]:
-    """Return the scores of all sentences, cluster by cluster, in the order of `ROLES`."""
     places = [cluster.place for cluster in clusters for _ in ROLES]
     texts = [text for cluster in clusters for text in cluster.texts()]
     if not way.means:

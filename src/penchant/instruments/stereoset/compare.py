@@ -32,8 +32,8 @@ def differences(
 ) -> Iterator[Estimate]:
     """Yield the differences a − b in SS and LMS on the same clusters, in percentage points, overall and by bias type.
 
-    Each is given as a mean over terms with a t interval and test, and as a mean over clusters with a cluster-robust t
-    over terms.
+    There are two means: over terms with a t interval and test, and over clusters with a t interval and test that are
+    cluster-robust over terms.
     """
     theirs = dict(parts_of(b.items))
     for part, items in parts_of(a.items):
@@ -46,7 +46,7 @@ def differences(
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family of a difference for Holm's adjustment: bias types by part, score and mean; None if overall."""
+    """Return the family of tests of a difference, for Holm's correction; None for overall differences."""
     by = estimate.by
     return None if by["scope"] == OVERALL else f"{type_family(estimate)}, {by['part']}, {by['normalise']}"
 

@@ -25,12 +25,12 @@ from penchant.wording.templates import Text
 
 BLANK = "BLANK"
 _IGNORED = ("P", "Z", "C")
-"""Categories of characters that are ignored at word boundaries: punctuation, separators and control characters."""
+"""Unicode categories that are ignored at word boundaries: punctuation, separators and control characters."""
 Part = Literal["intra", "inter"]
 Role = Literal["stereotype", "anti-stereotype", "unrelated"]
 ROLES: tuple[Role, ...] = get_args(Role)
 _CLASSES: tuple[Role, ...] = ("anti-stereotype", "stereotype", "unrelated")
-"""The class labels of the data set on the hub, in the order of their numbers from 0."""
+"""Class labels of the data set on the Hugging Face Hub, ordered by class number."""
 _KEYS: Mapping[Part, str] = {"intra": "intrasentence", "inter": "intersentence"}
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _HINT = "list the clusters under data.intrasentence or data.intersentence; see 'penchant schema stereoset'"
@@ -46,7 +46,7 @@ def _sentence(value: object) -> str:
 
 
 def _role(value: object) -> object:
-    """Return the label for the number of a class label; other values are returned unchanged."""
+    """Return the label of a class number; other values are returned unchanged."""
     is_class = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_CLASSES)
     return _CLASSES[int(str(value))] if is_class else value
 
@@ -56,13 +56,13 @@ class ClusterSentence(BaseModel):
 
     model_config = _IGNORING
     sentence: Annotated[str, BeforeValidator(_sentence)]
-    """The sentence, as the model reads it."""
+    """The sentence, scored exactly as written."""
     gold_label: Annotated[Role, BeforeValidator(_role)]
     """stereotype, anti-stereotype or unrelated (1, 0 or 2 on the hub); a cluster has one of each."""
 
 
 def _listed(value: object) -> object:
-    """Return columns of sentences, as used on the hub, as a list of sentences; other values unchanged."""
+    """Convert columns of sentences, as on the hub, to a list of sentences; other values are returned unchanged."""
     if not isinstance(value, dict) or not all(isinstance(column, list) for column in value.values()):
         return value
     return [dict(zip(value, cells, strict=False)) for cells in zip(*value.values(), strict=False)]
@@ -75,11 +75,11 @@ class ClusterRow(BaseModel):
     id: documents.Text
     """A name for the cluster, unique in the file."""
     target: documents.Text
-    """The target term, such as an occupation; scores are means over these."""
+    """The target term, such as an occupation; scores are averaged over target terms."""
     bias_type: documents.Text
-    """The kind of group that the target is, such as gender or profession."""
+    """The type of bias, such as gender or profession."""
     context: Annotated[str, BeforeValidator(_sentence)]
-    """Intrasentence: a sentence with BLANK where the three differ. Intersentence: the sentence before the three."""
+    """Intrasentence: a sentence with BLANK where the three differ. Intersentence: the preceding sentence."""
     sentences: Annotated[list[ClusterSentence], BeforeValidator(_listed)]
     """The three sentences."""
 
@@ -104,7 +104,7 @@ class StereoSetFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The span of a fill in the sentence, or None; `exact` if the sentence is the context with the blank filled."""
+    """The span of a fill in the sentence, or None; `exact` if filling the blank of the context gives the sentence."""
 
     span: tuple[int, int] | None
     exact: bool
@@ -114,8 +114,8 @@ class Fill:
 class Cluster:
     """Three sentences about one target, by role.
 
-    `fills` contains the part of each sentence that fills the blank (intrasentence only); error messages give the
-    `place`.
+    `fills` contains the text in each sentence that fills the blank (intrasentence only); `place` is the location for
+    error messages.
     """
 
     id: str
@@ -129,7 +129,7 @@ class Cluster:
 
     @property
     def worded(self) -> str:
-        """The way in which the sentences repeat the context: "as the context", "otherwise" or "no blank".
+        """The relation of the sentences to the context: "as the context", "otherwise" or "no blank".
 
         "no blank" means that a sentence has no text in place of the blank. The value is "" for intersentence clusters.
         """
@@ -145,7 +145,7 @@ class Cluster:
         return [start + self.sentences[role] for role in ROLES]
 
     def spans(self) -> list[tuple[int, int]]:
-        """Return the spans of the sentences in `texts`."""
+        """Return the spans of the three sentences within `texts`."""
         return [
             (len(text) - len(self.sentences[role]), len(text)) for role, text in zip(ROLES, self.texts(), strict=True)
         ]
@@ -169,8 +169,8 @@ def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[
     """Return the content of a StereoSet file, as the only row of a table, from its keys or from a table of clusters.
 
     A table has the columns of a cluster; instead of `sentences`, it may have one column for each label. The column
-    `part` contains the part of a cluster; without it, clusters whose context has a blank are intrasentence. Raises
-    DataError naming the row.
+    `part` is the part of a cluster, intra or inter; without it, clusters whose context has a blank are intrasentence.
+    Raises DataError naming the row.
     """
     keys = isinstance(given, Mapping) and isinstance(given.get("data"), Mapping)
     found = [given] if keys else rows(given, name=name)
@@ -181,7 +181,7 @@ def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[
         part = row.get("part") or ("intra" if BLANK in str(row.get("context")) else "inter")
         if part not in get_args(Part):
             hint = one_of(str(part), get_args(Part))
-            raise DataError(f"'{part}' is not a part", where=place(name, GivenRow(number), "part"), hint=hint)
+            raise DataError(f"unknown part '{part}'", where=place(name, GivenRow(number), "part"), hint=hint)
         own = [{"sentence": row[role], "gold_label": role} for role in ROLES if role in row]
         cluster = {"id": str(number), **row, **({"sentences": own} if own else {})}
         parts[_KEYS["intra" if part == "intra" else "inter"]].append(as_yaml(cluster))
@@ -189,7 +189,7 @@ def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[
 
 
 def read_stereoset(path: Path, parts: Sequence[Part] = get_args(Part)) -> ClusterSet:
-    """Read the parts of a file; intersentence clusters whose context still has a blank are left out and counted.
+    """Read the parts of a file; intersentence clusters whose context has a blank are skipped and counted.
 
     Raises DataError naming the file and the invalid key or cluster.
     """
@@ -212,8 +212,8 @@ def _cluster(row: ClusterRow, part: Part, path: Path) -> Cluster:
     where = f"{path}, {_KEYS[part]} {row.id}"
     labels = sorted(sentence.gold_label for sentence in row.sentences)
     if labels != sorted(ROLES):
-        message = f"has the labels {', '.join(labels) or 'of no sentence'}"
-        raise DataError(message, where=where, hint=f"a cluster needs one sentence of each: {', '.join(ROLES)}")
+        message = f"has the labels {', '.join(labels)}" if labels else "has no sentences"
+        raise DataError(message, where=where, hint=f"a cluster needs one sentence with each label: {', '.join(ROLES)}")
     sentences: dict[Role, str] = {sentence.gold_label: sentence.sentence for sentence in row.sentences}
     fills: dict[Role, Fill] = {}
     if part == "intra":
@@ -231,7 +231,7 @@ def _refuse_repeated(clusters: Sequence[Cluster], path: Path) -> None:
             where = (
                 f"{_KEYS[first.part]} and {_KEYS[cluster.part]}" if first.part != cluster.part else _KEYS[first.part]
             )
-            raise DataError(f"the id '{cluster.id}' occurs twice", where=f"{path}, {where}", hint="make them unique")
+            raise DataError(f"the id '{cluster.id}' occurs twice", where=f"{path}, {where}", hint="make the ids unique")
 
 
 def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> Iterator[str]:
@@ -261,9 +261,9 @@ def single(context: str) -> bool:
 def fill_of(context: str, sentence: str) -> Fill:
     """Return the fill of a context's (last) blank in a sentence.
 
-    If the sentence is not the context with one blank filled, words are compared regardless of case and punctuation. The
-    fill then consists of the words between the shared words on either side of the blank, or else of the words that are
-    missing from the context, if they are adjacent.
+    If the sentence is not the context with its only blank filled, words are compared ignoring case and punctuation. The
+    fill then consists of the words between the shared words on either side of the blank, or else of the words that do
+    not occur in the context, if they are adjacent.
     """
     before, after = context.rsplit(BLANK, 1)
     within = len(sentence) - len(after)
@@ -294,7 +294,6 @@ def _aligned(context: str, sentence: str) -> tuple[int, int] | None:
 
 
 def _words(text: str) -> list[tuple[int, int]]:
-    """Return the spans of words, separated by white space and without punctuation at their ends."""
     spans, start = [], 0
     for part in text.split():
         begin = text.index(part, start)
@@ -305,7 +304,7 @@ def _words(text: str) -> list[tuple[int, int]]:
 
 
 def _bare(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return the span without punctuation and white space at its ends; None if it becomes empty."""
+    """Strip punctuation and white space from the ends of a span; return None if it becomes empty."""
     while start < end and unicodedata.category(text[start])[0] in _IGNORED:
         start += 1
     while start < end and unicodedata.category(text[end - 1])[0] in _IGNORED:

@@ -31,11 +31,11 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
     """Preference for stereotypes (SS), for meaningful sentences (LMS), and a combination of the two (ICAT).
 
     `run` returns items (one row per cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
-    as means over target terms and over clusters, and SS by which of the two sentences has more tokens.
+    as means over target terms and over clusters, and SS by the relative token length of the two sentences.
     """
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file, and the parts to read."""
+        """Return the path of the file, and the parts to read."""
         return self.find(self.data, base), tuple(self.parts())
 
     def read(self, path: Path, parts: tuple[Part, ...]) -> ClusterSet:
@@ -47,7 +47,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return read.clusters
 
     def texts_of(self, item: Cluster) -> Sequence[str]:
-        """Return the texts of a cluster that the model reads."""
+        """Return the texts of a cluster that are scored."""
         return item.texts()
 
     def group(self, item: Cluster) -> str:
@@ -55,7 +55,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return f"{item.part}\0{item.bias_type}"
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with method and normalisations set. Raises MethodError if they do not fit the model."""
+        """Return the probe with its method and normalisations set. Raises MethodError if they do not suit the model."""
         way = way_for(self.method, language_model(model))
         require_scorable(way, self.parts())
         hows = self.normalisations() or (["none"] if way.means else list(USUAL))
@@ -66,7 +66,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the key of the constant of `pen`, and `normalise` if all normalisations of the method are used."""
+        """Return the constant's key for `pen`, and `normalise` if it has the default value of the method."""
         means = signature.get("method", "").startswith("stereoset")
         usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}

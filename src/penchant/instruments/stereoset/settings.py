@@ -39,11 +39,11 @@ class StereoSetSettings(Settings):
     )
 
     data: Annotated[Given[str, Data], CITED, TableField(rows=as_document)] = Field(kw_only=False)
-    """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence.
+    """A JSON file in the format of StereoSet, in any language: data.intrasentence and data.intersentence.
 
-    In Python, also its keys, or a frame or rows, one a cluster, with the columns id, target, bias_type, context and
-    sentences, or one for each of the sentences (stereotype, anti-stereotype, unrelated), and optionally part (intra or
-    inter; by default, intra if the context has BLANK).
+    From Python, also the content of such a file, or a frame or rows, one per cluster, with the columns id, target,
+    bias_type, context and sentences, or one for each of the sentences (stereotype, anti-stereotype, unrelated), and
+    optionally part (intra or inter; by default, intra if the context has BLANK).
     """
     part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_each_once), Written(separator=",")] = (
         default_of(default=list(get_args(Part)))
@@ -52,10 +52,10 @@ class StereoSetSettings(Settings):
     method: Name | None = None
     """The scoring method. Default: lp for causal, pll for masked models.
 
-    lp is for causal models, pll and pll-word-l2r are for masked ones. stereoset is the authors' score, for intra only:
-    with causal models the mean log2-probability of a token, with masked ones the mean probability of the fill's pieces,
-    filled in from left to right, the later ones masked; stereoset-one-mask is the same with the later ones left out. Of
-    intersentence clusters, the second sentence is scored given the first.
+    lp is for causal models, pll and pll-word-l2r are for masked models. stereoset is the authors' score, for intra
+    only: the mean log2-probability per token for causal models, and the mean probability of the fill's tokens for
+    masked models, predicted from left to right with the later ones masked; stereoset-one-mask omits the later ones
+    instead. In intersentence clusters, the second sentence is scored given the first.
     """
     normalise: Annotated[
         Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
@@ -64,12 +64,12 @@ class StereoSetSettings(Settings):
     ] = default_of(default=None)
     """Length normalisations to report: `none`, `mean`, `pen`. Default: all that apply to the method."""
     ties: Literal["half", "authors"] = "half"
-    """The treatment of ties: one `half` (default), or as in the `authors`' code.
+    """The credit of a tie: one `half` (default), or as in the `authors`' code.
 
-    In their code, it counts for the anti-stereotype or for the unrelated sentence.
+    In their code, the anti-stereotype or the unrelated sentence wins a tie.
     """
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at clusters with text unknown to the tokenizer (default), or `skip` and count them."""
+    """Clusters with text unknown to the tokenizer: `stop` the study (default), or `skip` and count them."""
 
     def parts(self) -> list[Part]:
         """Return the parts as a list, intra first."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.instruments.stereoset.claims import CLAIMS
 from penchant.instruments.stereoset.cluster_scores import AUTHORS, LETTERS
 from penchant.instruments.stereoset.estimates import (
     ALL,
@@ -29,21 +30,12 @@ from penchant.instruments.stereoset.estimates import (
 from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP
 from penchant.plurals import counted
 from penchant.records import BaseResult
-from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell, estimate
 from penchant.views.figures import Each, Forest, Panels
-from penchant.views.finding import Across, ClearDifferences, FindingPart, Levels, finding
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import FIRST, At, Line, RowSource, but, parted, sources
+from penchant.views.rows import FIRST, At, Line, RowSource, but, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
-from penchant.wording.templates import Text
-
-_SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
-_POINTS = Shown("+.1f", "target terms", " points", 1, 0, (-100, 100))
-_CHANCE = 50
-"""LMS of a model that does not distinguish meaningful sentences from unrelated ones."""
-_TOLD: dict[str, Any] = {"mean": OVER_TERMS, "lengths": ALL, "normalise": FIRST}
 
 
 def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
@@ -63,7 +55,6 @@ def _way(result: BaseResult) -> str:
 
 
 def _ties(source: RowSource) -> Iterator[tuple[int, str]]:
-    """Yield the number of ties between stereotype and anti-stereotype, and their place, if there are any."""
     for line in source.only(At(measure=TIES, scope=OVERALL, part=but(BOTH))):
         if n := round(line["value"] * line["n"]):
             yield n, f"{line['part']}, {line['normalise']}, {source.model}"
@@ -79,7 +70,6 @@ def _types(line: Line) -> str:
 
 
 def _of_lengths(name: str) -> Column:
-    """Return a column of SS by the longer sentence (more, fewer or equal tokens), with the number of clusters."""
     return Column(name, lambda line: _shared(line.at(measure=SS, lengths=name)))
 
 
@@ -88,7 +78,7 @@ def _shared(line: Line | None) -> Cell:
 
 
 def _rows(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the rows with the bias type in the form used by figures; the rows for all types come first."""
+    """Add columns for the bias type and its label in figures."""
     kind = pl.when(pl.col("scope") == BIAS_TYPE).then("group")
     return [
         replace(source, frame=source.frame.with_columns(bias_type=kind, type=kind.fill_null("all types")))
@@ -128,7 +118,7 @@ def _gap(result: BaseResult) -> pl.Series:
 
 
 def _read(result: BaseResult) -> pl.DataFrame:
-    """Return the items with the scored text of each sentence, which for masked models may be only the fill."""
+    """Add the scored text of each sentence, which for masked models may be only the fill."""
     fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
     return result.items.with_columns(
         pl.col(f"fill_{name}" if fills else name).alias(f"scored_{name}") for name in LETTERS.values()
@@ -140,34 +130,6 @@ def _tokens(role: str, name: str) -> TokenStrip:
         return [counted(n, "tokens") for n in items[f"n_tokens_{name}"]]
 
     return TokenStrip(role, f"tokens_{name}", f"scored_{name}", f"logprobs_{name}", said)
-
-
-# Finding -------------------------------------------------------------------------------------------------------------
-
-
-def _meaningful(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield a sentence on the LMS of each model, and on models whose SS is hard to interpret."""
-    lines = [(source.model, line) for source in sources(results) for line in source.only(At(measure=LMS, **_WHOLE))]
-    each = levels([(name, line.row) for name, line in lines], _SCORE, "50%")
-    at_chance = [name for name, line in lines if line["low"] <= _CHANCE]
-    yield text.get("prose", "finding", "lms", each=each, at_chance=at_chance) if each else ""
-
-
-_WHOLE: dict[str, Any] = {"scope": OVERALL, **_TOLD}
-_OF_PART = (
-    Levels("ss", At(measure=SS, **_WHOLE), _SCORE, "50%"),
-    FindingPart(_meaningful),
-    ClearDifferences("differences", At(measure=SS_GAP, scope=OVERALL, mean=OVER_TERMS, normalise=FIRST), _POINTS),
-    Across("types", At(measure=SS, scope=BIAS_TYPE, **_TOLD), _SCORE, "group", "50%"),
-)
-
-
-def _by_part(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the finding for each part, by the first score, over target terms."""
-    for part, alone in parted(results, "part"):
-        compared = None if comparison is None else comparison.filter(part=part)
-        words = text.given(place=text.get("prose", "place", part=part), led=text.get("prose", "led"))
-        yield from finding(_OF_PART, alone, compared, words)
 
 
 VIEWS = Views(
@@ -225,7 +187,7 @@ VIEWS = Views(
                 [
                     Forest(
                         measure,
-                        At(measure=measure, scope=(OVERALL, BIAS_TYPE), **_TOLD),
+                        At(measure=measure, scope=(OVERALL, BIAS_TYPE), mean=OVER_TERMS, lengths=ALL, normalise=FIRST),
                         *("type", "model", ".1f", "", "bias_type"),
                         width=280,
                         null=50,
@@ -259,6 +221,6 @@ VIEWS = Views(
         rows=_read,
         sums=False,
     ),
-    finding=(FindingPart(_by_part),),
+    claims=CLAIMS,
     facts=_facts,
 )

@@ -1,4 +1,4 @@
-"""Ratings compared with people's answers: representativeness by statement, value and group, and the survey itself."""
+"""Ratings compared with survey answers by statement, value and group, and statistics of the survey itself."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ RESPONDENTS = "respondents"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
 EFFECTIVE, DESIGN = "effective number of respondents (Kish)", "design effect of the weights (Kish)"
 AGREEING = "values.agreeing"
-"""The code of the note on the answer that counts as agreeing."""
+"""Code of the note on the answer coded as agreement."""
 LEFT_OUT = "values.left-out"
-"""The code of the note that a mean leaves out respondents who lack an answer."""
+"""Code of the note on respondents left out of a mean for missing answers."""
 KISH = "values.kish"
-"""The code of the method of an effective number."""
+"""Code of the method of an effective number of respondents."""
 RANKS = "rank correlation with the survey's means"
 
 
@@ -67,7 +67,7 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _respondents(survey: Survey, cell: WordingCell) -> Estimate:
-    """Return the number of a group's respondents; notes name those left out and the answer that counts as agreeing."""
+    """Return the number of respondents in a group, with notes on exclusions and on the answer coded as agreement."""
     notes = present(
         Note("values.kept", kept=survey.kept, read=survey.read, others=survey.others or None),
         Note("values.of-no-group", others=survey.elsewhere) if survey.elsewhere else None,
@@ -78,7 +78,7 @@ def _respondents(survey: Survey, cell: WordingCell) -> Estimate:
 
 
 def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Array | None, *seed: int) -> People:
-    """Return some respondents with their answers to every statement; `seed` makes their draws independent of others."""
+    """Return respondents with their answers to every statement; `seed` extends the seed of their resamples."""
     nobody = np.full(len(answers), np.nan)
     table = np.column_stack([nobody if id_ in survey.absent else answers[id_].to_numpy() for id_ in cells.ids])
     return People(table, weights, (cells.settings.seed, *seed), cells.settings.resamples)
@@ -87,7 +87,7 @@ def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Arra
 def of_people(
     cell: WordingCell, value: str, group: People, chosen: NDArray[np.bool_], source: Note
 ) -> Iterator[Estimate]:
-    """Yield mean, spread and quantiles of respondents' scores from `source`; with weights, their effective number."""
+    """Yield mean, sd and quantiles of respondents' scores from `source`; with weights, their effective number."""
     scores, weights = _scores(group, chosen, cell.reversed)
     n, level, whole = len(scores), cell.settings.level, len(group.table)
     lost = whole - n
@@ -111,7 +111,7 @@ def of_people(
 
 
 def _scores(group: People, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
-    """Return the scores and weights of respondents with all answers: the mean answers, reversed ones mirrored."""
+    """Return the scores (mean answers, reversed items mirrored) and weights of respondents with complete answers."""
     if not chosen.any():
         return np.empty(0), None
     answers, weights = group.complete(chosen, is_reversed)
@@ -119,7 +119,6 @@ def _scores(group: People, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bo
 
 
 def _mean(scores: Array, weights: Array | None, level: float, source: Note) -> Estimate:
-    """Return the mean of the scores, with a t interval within the scale."""
     n = len(scores)
     counting = np.ones(n) if weights is None else weights
     mean, error, df = weighted_mean(scores, counting), mean_variance(scores, counting) ** 0.5, worth(n, weights) - 1
@@ -144,7 +143,6 @@ def _sd(scores: Array, weights: Array | None, level: float, notes: Notes) -> Est
 
 
 def _ranks(cell: WordingCell, group: People, asked: NDArray[np.bool_]) -> Estimate:
-    """Return the rank correlation of ratings with the mean answers to the same statements."""
     level = cell.settings.level
     people, ratings = group.means[asked], cell.ratings[asked]
     known = ~np.isnan(people) & ~np.isnan(ratings)

@@ -1,4 +1,4 @@
-"""Agreement, disagreement and gender in labels, in English, German, French, Spanish and Czech."""
+"""Agreement, disagreement, missing answers and gender in English, German, French, Spanish and Czech labels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MASCULINE = re.compile(r"^(males?|m[ae]n|boys?|männlich|mann|männer|masculine
 
 
 def gender(name: str) -> Literal["feminine", "masculine"] | None:
-    """Return the gender that the name of a group or level contains as a whole word; None if there is none."""
+    """Return the gender that a group or level is named after, such as women; None for any other name."""
     text = _plain(name).strip()
     return "feminine" if _FEMININE.search(text) else "masculine" if _MASCULINE.search(text) else None
 
@@ -52,7 +52,7 @@ def stance(label: str) -> Literal["agree", "disagree"] | None:
 
 
 def is_no_answer(label: str) -> bool:
-    """Return whether a label means that there is no answer."""
+    """Return whether a label denotes a missing answer."""
     text = _plain(label)
     return not _BETWEEN.search(text) and _NO_ANSWER.search(text) is not None
 

@@ -20,17 +20,17 @@ from penchant.wording.phrases import Method, Note
 Line = Literal["origin", "difference"]
 """`origin`: the slope a is fitted, without intercept. `difference`: the slope is 1 and the intercept b is fitted."""
 _ROUNDING = 1e-12
-"""Residual sums of squares below this share of the sum of squares are rounding errors, and count as 0."""
+"""Residual sums of squares below this share of the sum of squares are treated as 0."""
 SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual sd σ"
 FREE_SLOPE, FREE_INTERCEPT = "slope of a fit with intercept", "intercept of a fit with intercept"
 CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the residuals (W)"
 CROOKED = ("line-without-intercept", "line-of-slope-one")
-"""The codes of the notes that a line with slope and intercept contradicts the calibration, by `Line`."""
+"""Codes of the notes that a fit with slope and intercept contradicts the calibration, by `Line`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationLines:
-    """Calibrations: three arrays of one shape, with one entry per calibration (such as per resample)."""
+    """Fitted calibrations, as three arrays with one entry per calibration."""
 
     slope: Array
     offset: Array
@@ -48,7 +48,7 @@ class CalibrationLines:
 def lines(x: Array, y: Array, weights: Array, line: Line) -> CalibrationLines:
     """Return the calibration y ≈ a·x + b, with the spread σ around it, for every row of `weights`.
 
-    x and y are the log-probabilities of disagreeing and agreeing; `weights`, shape (rows, statements), counts each
+    x and y are the log-probabilities of disagreeing and agreeing; `weights`, shape (rows, statements), weights each
     statement. origin: a = Σxy/Σx², σ² = Σ(y − a·x)²/(n−1). difference: a = 1, b = the mean of y − x, σ² = Σ(y − x −
     b)²/(n−1).
     """
@@ -70,7 +70,7 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> CalibrationLines:
 
 
 def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: int) -> CalibrationLines:
-    """Return the calibration for every resample of the neutral statements."""
+    """Return the calibration of every bootstrap resample of the neutral statements."""
 
     def fitted(counts: Counts, units: Array) -> Array:
         drawn = lines(units[:, 0], units[:, 1], counts.astype(np.float64), line)
@@ -81,7 +81,7 @@ def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: in
 
 
 def rating(agreement: Array) -> Array:
-    """Return agreement P as a rating from 1 to 5: 4·P + 1."""
+    """Convert agreement P to a rating from 1 to 5: 4·P + 1."""
     return 4 * agreement + 1
 
 

@@ -17,13 +17,13 @@ from penchant.plurals import of_all
 from penchant.records import Estimate
 
 WEAK = 0.3
-"""Correlations of agreeing and disagreeing, or with the mirrored negation, get a caution below this."""
+"""Correlation below which a caution is raised."""
 FEW = 30
-"""With fewer neutral statements than this, a caution says that they are too few."""
+"""Number of neutral statements below which a caution is raised."""
 ONE_WAY = 5
-"""From so many statements on, a caution says if agreeing speaks for the value in all of them."""
+"""Number of statements from which a caution is raised if agreeing speaks for the value in all of them."""
 MANY = 0.1
-"""A caution says if more than this share of a group is left out for a missing answer."""
+"""Share of a group left out for missing answers above which a caution is raised."""
 
 
 def value_cautions(
@@ -102,7 +102,6 @@ def _of_survey(survey: Survey) -> Iterator[str]:
 
 
 def _unanswered(items: pl.DataFrame, survey: Survey) -> Iterator[str]:
-    """Yield a caution about values for which many respondents of a group lack an answer."""
     statements = items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
     values: Mapping[str, list[str]] = dict(statements.group_by("value", maintain_order=True).agg("id").iter_rows())
     groups = {name: survey.of(name) for name in items["group"].unique(maintain_order=True)}

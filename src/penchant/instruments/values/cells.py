@@ -1,4 +1,4 @@
-"""The cells of a table of value statements: every wording and group with its calibration and resampled calibrations."""
+"""Each wording and group of a set of value statements, with its calibration and bootstrap resamples."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from penchant.wording.phrases import Method, Note, present
 Array = NDArray[np.float64]
 NO_SPREAD = Note("values.no-spread")
 NO_INTERVAL = "values.no-interval"
-"""The code of the method of a number without an interval."""
+"""Code of the method of a number without an interval."""
 _TEST = Method("t-test-same-errors", two_sided=True)
 WANTED = 5
-"""Fewer statements than this are too few."""
+"""Number of statements below which an interval gets a note."""
 
 
 def placed(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
-    """Return an estimate with its measure, wording, group, value and item."""
+    """Label an estimate with measure, wording, group, value and item."""
     by = {"variant": variant, "group": group, "dimension": value, "item": item}
     return replace(estimate, measure=measure, by=by)
 
@@ -57,7 +57,7 @@ class WordingCell:
 
     @cached_property
     def drawn(self) -> CalibrationLines:
-        """A calibration for every resample of the neutral statements."""
+        """The calibration of every bootstrap resample of the neutral statements."""
         x, y = self.neutral
         settings = self.settings
         return resampled_lines(x, y, settings.line, seed=settings.seed, resamples=settings.resamples)
@@ -74,7 +74,7 @@ class WordingCell:
 
     @cached_property
     def leaning(self) -> Array:
-        """The deviate of P(agree) of every statement, in σ, which has no limits as ratings do."""
+        """The probit of P(agree) of every statement, which is unbounded, unlike a rating."""
         x, y = self.statements
         fitted = self.fitted
         leaning: Array = (y - fitted.slope * x - fitted.offset) / fitted.sigma
@@ -86,7 +86,7 @@ class WordingCell:
         return np.where(self.reversed, 6 - self.ratings, self.ratings)
 
     def placed(self, estimate: Estimate, measure: str, value: str = EVERYTHING, item: str = "") -> Estimate:
-        """Return an estimate with its measure, value and item, and this wording and group."""
+        """Label an estimate with this wording and group, and with measure, value and item."""
         return placed(estimate, measure, self.variant, self.group, value, item)
 
     def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
@@ -95,7 +95,7 @@ class WordingCell:
         return rating(self.drawn.agreement(x[inside], y[inside]))
 
     def drawn_towards(self, inside: NDArray[np.bool_]) -> Array:
-        """Return the drawn ratings, mirrored where agreeing speaks against the value."""
+        """Return the resampled ratings, mirrored where agreeing speaks against the value."""
         ratings = self.drawn_ratings(inside)
         return np.where(self.reversed[inside], 6 - ratings, ratings)
 
@@ -121,7 +121,7 @@ def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
 
 
 class Cells:
-    """The cells of a table of items, with the ids of the statements and the value of each."""
+    """Every wording and group of a table of items, with the ids and values of the statements."""
 
     def __init__(self, items: pl.DataFrame, settings: ValuesSettings) -> None:
         self.settings = settings
@@ -150,7 +150,7 @@ class Cells:
         self.groups = list(dict.fromkeys(group for _, group in self.cells))
 
     def blocks(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-        """Yield each value, and then all together, with a mask of its statements."""
+        """Yield the name and statement mask of every value, then of all values together."""
         names = list(dict.fromkeys(self.values))
         for name in names:
             yield name, np.array([value == name for value in self.values])
@@ -158,7 +158,10 @@ class Cells:
             yield EVERYTHING, np.ones(len(self.values), dtype=bool)
 
     def picks(self, inside: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the chosen statements that each resample takes, the same for every group, wording, model and order."""
+        """Return the indices of the chosen statements in each bootstrap resample, shape (resamples, statements).
+
+        They are the same for every group, wording, model and order of statements.
+        """
         ids = tuple(id_ for id_, chosen in zip(self.ids, inside, strict=True) if chosen)
         if ids not in self._picks:
             rng = np.random.default_rng([self.settings.seed, 1])
@@ -177,7 +180,7 @@ class Cells:
         return Method("values.bootstrap", statements=n, neutral=self.neutral, **drawn)
 
     def means(self, draws: Array, inside: NDArray[np.bool_]) -> Array:
-        """Return the mean of every resample, with statements and calibration drawn together."""
+        """Return the mean of every resample, with statements and calibration resampled together."""
         means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
         return means
 
@@ -190,11 +193,11 @@ class Cells:
         against: float,
         logit: bool = False,
     ) -> Estimate:
-        """Return the mean of some statements' values, with t interval and test; statements and calibration have errors.
+        """Return the mean over statements, with a t interval and test that include the error of the calibration.
 
-        `draws`, shape (resamples, statements), are the values under resampled calibrations. Degrees of freedom are
-        those of the statements. With `logit`, interval and test are made on the logit scale between the `bounds`;
-        otherwise the interval is clipped at the bounds.
+        `draws`, shape (resamples, statements), are the values under resampled calibrations; there are n − 1 degrees of
+        freedom. With `logit`, interval and test are computed on the logit scale between the `bounds`; otherwise the
+        interval is clipped at the bounds.
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():

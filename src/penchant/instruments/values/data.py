@@ -33,12 +33,11 @@ _SLOT = "{statement}"
 _HINT = "see penchant schema values"
 SETS = Path(__file__).parent / "sets"
 TEXT = templates.Text.of(Path(__file__).parent)
-"""The words of the instrument."""
+"""The texts of the instrument."""
 CAUTIONS = TEXT.below("cautions")
 
 
 def _yes(value: object) -> bool:
-    """Return yes or no as a boolean, in any spelling of people or spreadsheets."""
     known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
     answer = known.get(str(value).strip().casefold())
     if answer is None:
@@ -48,7 +47,7 @@ def _yes(value: object) -> bool:
 
 def _named(value: object) -> object:
     if str(value).strip() == EVERYTHING:
-        raise ValueError(f"the name '{EVERYTHING}' is reserved for all of them together")
+        raise ValueError(f"the name '{EVERYTHING}' is reserved")
     return value
 
 
@@ -94,7 +93,7 @@ class NeutralRow(BaseModel):
 
 
 class StanceTemplate(BaseModel):
-    """Two sentences of a group that agree and disagree, and differ only in the brackets."""
+    """Two sentences of a group, one agreeing and one disagreeing, that differ only in the brackets."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     variant: Name = "main"
@@ -117,7 +116,7 @@ class StanceTemplate(BaseModel):
     def sentence(self, stance: str, clause: str, language: str = "und") -> tuple[str, tuple[int, int]]:
         """Return the sentence of a stance (`agree` or `disagree`) about a clause, and the stance's span of characters.
 
-        A clause at the beginning gets a capital, by the rules of `language`.
+        A clause at the beginning is capitalised by the rules of `language`.
         """
         text = self.agree if stance == "agree" else self.disagree
         before, word, after = re.split(_SPAN, text)
@@ -146,7 +145,7 @@ class TableColumns(BaseModel):
 
 
 class ValuesFile(BaseModel):
-    """`set.yaml`. Paths are relative to it."""
+    """The file `set.yaml`; paths are relative to it."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     name: str | None = None
@@ -158,7 +157,7 @@ class ValuesFile(BaseModel):
     calibration: str = "calibration.csv"
     """The table of neutral statements. Default: calibration.csv."""
     columns: TableColumns = TableColumns()
-    """The columns of these tables with other names than their fields."""
+    """Columns of these tables whose names differ from their fields."""
     like: str | None = None
     """A bundled set of the same language, whose neutral statements and templates are used where this file names none.
     Default: none."""
@@ -177,7 +176,7 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A clause of some `kind`: statement, calibration or negation. A negation has the id of its statement."""
+    """A clause whose `kind` is statement, calibration or negation; a negation has the id of its statement."""
 
     id: str
     text: str
@@ -189,7 +188,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ValuesSet:
-    """A set as read from its files; `sha256` is their hash."""
+    """A set of value statements; `sha256` is the hash of its files."""
 
     name: str
     language: str
@@ -212,15 +211,18 @@ class ValuesSet:
 
 
 def file_of_set(given: Any) -> Path:
-    """Return the `set.yaml` of a set given in Python: its keys, with tables for file names. Raises DataError."""
+    """Return the path of the `set.yaml` of a set passed as a mapping, with tables for file names.
+
+    Raises DataError if the set is incomplete or a table is invalid.
+    """
     if not isinstance(given, Mapping) and not is_table(plain(given)):
-        raise DataError(f"{kind(given)} is no set", where=NAME, hint="name a directory with set.yaml")
+        raise DataError(f"{kind(given)} is not a set of statements", where=NAME, hint="name a directory with set.yaml")
     if not isinstance(given, Mapping) or not given.keys() & {"statements", "templates", "like"}:
         raise DataError(
-            "a table of statements alone is not a set, which has neutral statements and templates too",
+            "a table of statements is not a whole set: neutral statements and templates are missing",
             where=NAME,
             hint="give {'statements': TABLE, 'calibration': TABLE, 'templates': [{'group': …, 'agree': …, 'disagree': "
-            "…}]}, or {'statements': TABLE, 'like': 'political-values-en'} for those of a bundled set",
+            "…}]}, or {'statements': TABLE, 'like': 'political-values-en'} to take them from a bundled set",
         )
     if "statements" not in given:
         raise DataError("is missing", where=f"{NAME} ('statements')", hint=_HINT)
@@ -232,8 +234,8 @@ def file_of_set(given: Any) -> Path:
 def read_values(path: Any) -> ValuesSet:
     """Read a set of value statements.
 
-    `path` is a directory with `set.yaml`, such a file, the name of a bundled set, or the file's keys as a mapping, with
-    tables in place of file names. Raises DataError naming file, line and field.
+    `path` is a directory with `set.yaml`, that file, the name of a bundled set, or a mapping with the keys of the file
+    and tables instead of file names. Raises DataError naming file, line and field.
     """
     source = find_data(path, sets=SETS) if isinstance(path, str | Path) else file_of_set(path)
     if is_directory(source):
@@ -241,7 +243,7 @@ def read_values(path: Any) -> ValuesSet:
         if not source.is_file():
             raise DataError(f"the directory contains no {SET_FILE}", file=source.parent, hint=_HINT)
     if not source.suffix.lower().startswith(".y"):
-        message = f"a table alone is not a set; put it into a directory beside a {SET_FILE}"
+        message = f"a table alone is not a set; put it in a directory with a {SET_FILE}"
         raise DataError(message, file=source, hint=f"penchant init values writes one to start from; {_HINT}")
     description = read_document(source, ValuesFile, hint=_HINT)
     like = _like(description, source)
@@ -277,16 +279,15 @@ def _like(description: ValuesFile, source: Path) -> ValuesSet | None:
 
 
 def _check_templates(templates: list[StanceTemplate], path: Path) -> None:
-    """Raise DataError unless every variant has every group, once."""
     seen = [(template.variant, template.group) for template in templates]
     for key in seen:
         if seen.count(key) > 1:
-            raise DataError(f"two templates of variant '{key[0]}' and group '{key[1]}'", where=f"{path}, templates")
+            raise DataError(f"variant '{key[0]}' has two templates for group '{key[1]}'", where=f"{path}, templates")
     groups = dict.fromkeys(group for _, group in seen)
     for variant in dict.fromkeys(variant for variant, _ in seen):
         for group in groups:
             if (variant, group) not in seen:
-                raise DataError(f"variant '{variant}' has no template of group '{group}'", where=f"{path}, templates")
+                raise DataError(f"variant '{variant}' has no template for group '{group}'", where=f"{path}, templates")
 
 
 def _statements(path: Path, columns: Mapping[Any, str]) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
@@ -307,7 +308,7 @@ Row = TypeVar("Row", StatementRow, NeutralRow)
 
 
 def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[tuple[str, Row]]:
-    """Yield the rows with their places. Raises DataError for a repeated id or text, and for an empty table."""
+    """Yield the rows with file and line. Raises DataError for a repeated id or text, and for an empty table."""
     seen: dict[tuple[str, str], int] = {}
     table = "statements" if model is StatementRow else "calibration"
     naming = f"if one has another name, write columns: {{{table}: {{FIELD: COLUMN}}}} in {SET_FILE}"

@@ -34,7 +34,7 @@ WIDEST = 2.0
 MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
 RATING = "rating"
 RATINGS = "ratings"
-"""The measure of which `DIFFERENCE` is a difference."""
+"""The measure that `DIFFERENCE` compares."""
 WORDINGS = "difference of ratings between wordings"
 """The difference of one wording from another, each averaged over the groups."""
 MIRROR_DISTANCE = "distance from the mirrored negation"
@@ -42,13 +42,13 @@ MIRROR_CORRELATION = "correlation with the mirrored negation"
 OVER_GROUPS = (MIRROR_CORRELATION, RANKS)
 """Measures that are tested once in every group and wording."""
 BY_VALUE = (MEAN, SPREAD, DIFFERENCE, WORDINGS, FROM_SURVEY, FROM_GROUP, NEARER)
-"""Measures tested once for every value; of tests over all values, only those of `NEARER` are in a family."""
+"""Measures tested once for every value; tests over all values are adjusted for `NEARER` only."""
 NEUTRAL = 100
-"""With fewer neutral statements, intervals of single ratings are approximate."""
+"""Number of neutral statements below which intervals of single ratings are approximate."""
 STATEMENTS = 30
-"""With fewer statements, intervals of the shares of variance are approximate."""
+"""Number of statements below which intervals of the shares of variance are approximate."""
 SHARE = "share of variance: {}"
-"""The share of variance between statements, templates or groups, or in wordings that treat statements differently."""
+"""Share of variance due to statements, templates or groups, or to wordings that treat statements differently."""
 
 
 def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Survey | None) -> list[Estimate]:
@@ -79,10 +79,10 @@ def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Surve
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ValuesSettings) -> Iterator[Estimate]:
-    """Yield the ratings of one model minus those of another on the same statements, by wording, group and value.
+    """Yield the differences in ratings between two models (a − b) by wording, group and value.
 
-    Interval and test are t over statements and the calibration, with Holm's adjustment over the values and groups of
-    the main wording, and over those of the other wordings together.
+    Differences are paired by statement; intervals and t tests include the error of the calibration. Holm's adjustment
+    covers the values and groups of the main wording, and separately those of the other wordings.
     """
     first, second = Cells(a, settings), Cells(b, settings)
     rows: list[Estimate] = []
@@ -94,7 +94,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ValuesSettings) -> I
 
 
 def groups_compared(cells: Cells, variant: str, first: str, second: str) -> Iterator[Estimate]:
-    """Yield the ratings of one group minus those of another in a wording, by value, paired by statement."""
+    """Yield the differences in ratings between two groups in a wording, by value, paired by statement."""
     by = {"variant": variant, "group": f"{first} − {second}"}
     return _compared(cells, DIFFERENCE, [cells.cells[variant, first]], [cells.cells[variant, second]], by)
 
@@ -102,7 +102,6 @@ def groups_compared(cells: Cells, variant: str, first: str, second: str) -> Iter
 def _compared(
     cells: Cells, measure: str, a: Sequence[WordingCell], b: Sequence[WordingCell], by: Mapping[str, str]
 ) -> Iterator[Estimate]:
-    """Yield the mean ratings of some cells minus those of others by value, paired by statement."""
     for name, inside in cells.blocks():
         gaps = _mean([cell.towards[inside] for cell in a]) - _mean([cell.towards[inside] for cell in b])
         draws = _mean([cell.drawn_towards(inside) for cell in a]) - _mean([cell.drawn_towards(inside) for cell in b])
@@ -117,11 +116,11 @@ def _mean(tables: Sequence[Array]) -> Array:
 
 
 def _adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
-    """Return the estimates with Holm's adjustment over the tests that one table shows.
+    """Apply Holm's adjustment over the tests that one table shows.
 
     A family is a measure over all values and groups of the main wording, or over all values, groups and other wordings;
-    for differences between wordings, over all values and pairs of wordings. Tests of groups of people are in these
-    families, too; nearness to groups of people over all values is a family of its own.
+    for differences between wordings, over all values and pairs of wordings. Tests against groups of people belong to
+    these families; their differences of distances over all values are a separate family.
     """
 
     def family(estimate: Estimate) -> str | None:
@@ -136,7 +135,7 @@ def _adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
 
 
 def _reasoned(estimate: Estimate) -> Estimate:
-    """Return the estimate, with a note if its interval is missing because some resamples have no calibration."""
+    """Add a note to an estimate whose interval is missing because some resamples have no calibration."""
     if estimate.notes or np.isnan(estimate.value) or not np.isnan(estimate.low):
         return estimate
     if estimate.method is not None and (estimate.method.makes_nothing or estimate.method.code == NO_INTERVAL):
@@ -169,9 +168,9 @@ def _ratings(cells: Cells, cell: WordingCell) -> Iterator[Estimate]:
 def _spread(
     cells: Cells, cell: WordingCell, ratings: Array, draws: Array, is_reversed: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
-    """Yield the sd of the ratings within a value, and that of as many neutral statements, as many of them mirrored.
+    """Yield the sd of the ratings of a value, and the sd expected for as many neutral statements.
 
-    If the sd is not smaller than that of neutral statements, the model does not treat the statements as of one kind.
+    As many neutral ratings are mirrored as there are reversed statements.
     """
     settings, n = cells.settings, len(ratings)
     if n < 2 or np.isnan(ratings).any():
@@ -204,7 +203,7 @@ def _spread(
 
 
 def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: ValuesSettings) -> Array:
-    """Return the sd of as many ratings drawn at random without replacement, as many of them mirrored."""
+    """Return the sd of ratings drawn without replacement, as many and as many mirrored as in `is_reversed`."""
     n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
     drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
     spreads: Array = np.where(is_reversed, 6 - drawn, drawn).std(axis=1, ddof=1)
@@ -221,7 +220,6 @@ def _consistency(cells: Cells) -> Iterator[Estimate]:
 
 
 def _robustness(cells: Cells) -> Iterator[Estimate]:
-    """Yield the shares of variance of ratings: of statements, wordings, groups, and wordings by statements."""
     table = np.array([[cells.cells[v, g].towards for g in cells.groups] for v in cells.variants])  # (V, G, statements)
     table = np.moveaxis(table, -1, 0)
     n, settings = len(table), cells.settings
@@ -242,7 +240,7 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
 
 
 def _negations(items: pl.DataFrame, cell: WordingCell) -> Iterator[Estimate]:
-    """Yield distance and correlation of ratings with the mirrored ratings (6 − rating) of the negated statements."""
+    """Yield distance and correlation between ratings and mirrored ratings (6 − rating) of the negated statements."""
     cell_items = items.filter((pl.col("variant") == cell.variant) & (pl.col("group") == cell.group))
     pairs = cell_items.filter(pl.col("kind") == "statement").join(
         cell_items.filter(pl.col("kind") == "negation"), on="id", suffix="_negated", maintain_order="left"

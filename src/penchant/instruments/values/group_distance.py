@@ -23,19 +23,20 @@ DISTANCE = "distance from a group of people"
 NEARER = "difference of distances from groups of people"
 """The measure is negative if the model is nearer to the first group."""
 APART = "distance between groups of people"
-"""The mean over statements of |mean answer of one − mean answer of the other|: no difference of distances is larger."""
+"""Mean absolute difference of the groups' mean answers; no difference of distances is larger."""
 FROM_GROUP = "mean rating − mean of a group of people"
 GROUP_MEAN = "mean of a group of people"
 GROUP_WORTH = "effective number of respondents of a group (Kish)"
 GROUP_SIZE = "effective number of all respondents of a group"
 """Without weights it equals `n`, the number of respondents, including those who answered only some statements."""
 LEAST, NOISE, NOISY = 0.01, 0.05, 0.1
-"""Limits for a note on what the noise of a group's means adds to a distance.
-The note is given above `NOISE` points, or above both `LEAST` points and the share `NOISY` of the distance.
+"""Thresholds of the note on how much the sampling error of a group's means adds to a distance.
+
+The note is added above `NOISE` points, or above both `LEAST` points and the share `NOISY` of the distance.
 """
 _OF_GROUP = {SURVEY_MEAN: GROUP_MEAN, EFFECTIVE: GROUP_WORTH}
 _END = 1e-6
-"""Mean answers are moved this far inside the ends of the scale, so that their deviates are finite."""
+"""Distance by which mean answers are moved inside the ends of the scale, so that their probits are finite."""
 _TEST = Method("values.bootstrap-of-distance-test", two_sided=True)
 
 
@@ -62,7 +63,6 @@ def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_], survey: Survey) -> Iterator[Estimate]:
-    """Yield the effective number of each group's respondents, and their mean in every value."""
     cell = next(iter(cells.cells.values()))
     for name, group in groups.items():
         n = len(group.table)
@@ -93,7 +93,6 @@ def _apart(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_])
 def _of_cell(
     cells: Cells, cell: WordingCell, groups: Mapping[str, People], chosen: NDArray[np.bool_], value: str
 ) -> Iterator[Estimate]:
-    """Yield a value's mean rating minus every group's mean, the distances from groups, and their differences."""
     for name, group in groups.items():
         people, weights = group.complete(chosen, cell.reversed)
         if value != EVERYTHING and chosen.any():
@@ -106,7 +105,7 @@ def _of_cell(
 
 
 def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chosen: NDArray[np.bool_]) -> Estimate:
-    """Return the distance from a group, or the difference of two distances, over statements that all answered."""
+    """Return the distance from a group, or the difference of two distances, over statements answered in all groups."""
     settings, groups = cell.settings, list(named.values())
     both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)
     k = int(both.sum())
@@ -136,8 +135,8 @@ def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chos
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
     """Return the smallest p-value that few statements allow.
 
-    It is that of a t test of how far each statement leans, in σ, to one group's side, weighted by the distance between
-    the groups. Gaps of ratings beyond both groups are equal and have no spread.
+    It comes from a t test of how far each statement leans to one group's side, in σ, weighted by the distance between
+    the groups.
     """
     apart = second - first
     middle = np.clip((first + second) / 2, LOW + _END, HIGH - _END)
@@ -148,9 +147,9 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """Return the note on what the choice of respondents adds at most to a distance; None if that is little.
+    """Return a note on how much the sampling of respondents adds to a distance at most; None if little.
 
-    The limit is √(2/π)·SE, the expected error of a group's mean.
+    The bound is √(2/π)·SE, the expected absolute error of a group's mean.
     """
     added = {name: float(group.noise[both].mean()) for name, group in named.items()}
     if len(named) < 2:

@@ -20,7 +20,10 @@ from penchant.views.section import section
 
 
 def task(target: str, wishes: Wishes) -> RatingTask | None:
-    """Return the statements of a set as a survey of one's own; None for another target. Raises DataError."""
+    """Return the statements of a set as a rating task; None for any other target.
+
+    Raises DataError if the set is invalid.
+    """
     path = Path(target)
     known = (path / SET_FILE).is_file() or path.name == SET_FILE
     if not known and target not in bundled(SETS, SET_FILE):

@@ -83,7 +83,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return survey
 
     def asked(self, base: Sequence[Path]) -> ValuesSet:
-        """Return the set with the statements to measure: all, or in a pilot some of every value."""
+        """Return the set with the statements to measure: all, or with `limit` a sample of every value."""
         values_set = self.statements(base)
         if self.limit is None:
             return values_set
@@ -108,7 +108,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return [(text, place) for text, _, place in self._sentences(self.asked(base))]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Return the texts without those that are left out."""
+        """Return the texts without those that are skipped as unknown to the tokenizer."""
         return known_texts(model, texts, self.on_unknown)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
@@ -128,13 +128,13 @@ class Values(ValuesSettings, Probe[Rated]):
                 yield *template.sentence(stance, clause.text, values_set.language), clause.place
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with method and calibration resolved. Raises MethodError if the method does not fit."""
+        """Return a copy with method and calibration set. Raises MethodError if the model does not support it."""
         method = self._method(language_model(model))
         line = self.calibration or ("origin" if method == SPAN else "difference")
         return self.model_copy(update={"method": method, "calibration": line})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields of the set, the survey, the scoring and the calibration."""
+        """Return the entries of the signature: set, survey, scoring method and calibration."""
         lm, values_set = language_model(model), self.statements(base)
         return {
             "data": f"{values_set.name}#{values_set.sha256[:6]}",
@@ -161,9 +161,10 @@ class Values(ValuesSettings, Probe[Rated]):
         return Rated(items, cautions, survey=self.answers(session.base))
 
     def _known(self, lm: LanguageModel, values_set: ValuesSet) -> tuple[list[Statement], tuple[Note | str, ...]]:
-        """Return the clauses that the tokenizer knows in every template, and cautions on the others. Raises DataError.
+        """Return the clauses that the tokenizer knows in every template, and cautions on the others.
 
-        A negation without its statement is left out, too.
+        A negation without its statement is left out. Raises DataError if no statement or no calibration clause is left,
+        or if any clause has unknown text and `on_unknown` is "stop".
         """
         clauses, cautions = known_items(
             lm,
@@ -181,7 +182,7 @@ class Values(ValuesSettings, Probe[Rated]):
         lost = {"statement", "calibration"} - {clause.kind for clause in kept}
         if lost:
             raise DataError(
-                f"the tokenizer of {lm.name} knows no {min(lost)} clause in every template",
+                f"every {min(lost)} clause has text unknown to the tokenizer of {lm.name}",
                 where=values_set.name,
                 hint="use a model whose vocabulary covers them",
             )

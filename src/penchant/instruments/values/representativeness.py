@@ -28,9 +28,9 @@ from penchant.wording.phrases import Method, Note, present
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """People's answers, shape (respondents, statements), NaN for no answer, with a weight for each respondent or None.
+    """Survey answers, shape (respondents, statements), NaN for no answer, with a weight per respondent or None.
 
-    `seed` and `resamples` are those of `drawn_means` and `drawn`; the draws of two groups are independent.
+    `seed` and `resamples` determine the bootstrap resamples in `drawn` and `drawn_means`.
     """
 
     table: Array
@@ -52,7 +52,7 @@ class People:
 
     @cached_property
     def noise(self) -> Array:
-        """The expected error of each mean answer, √(2/π) of its standard error; NaN with fewer than two answers."""
+        """The expected absolute error of each mean answer, √(2/π)·SE; NaN with fewer than two answers."""
         known = ~np.isnan(self.table)
         pairs = zip(self.table.T, known.T, strict=True)
         variances = [mean_variance(answers[of], self.counting[of]) for answers, of in pairs]
@@ -61,13 +61,13 @@ class People:
 
     @cached_property
     def drawn(self) -> list[tuple[Array, Array]]:
-        """The distinct answers to each statement, and the weight of each in every resample of the respondents."""
+        """The distinct answers to each statement, and their weights in every resample of the respondents."""
         rng = np.random.default_rng(self.seed)
         return drawn_totals(self.table, self.counting, resamples=self.resamples, rng=rng)
 
     @cached_property
     def drawn_means(self) -> Array:
-        """The mean answers in every resample, (resamples, statements); NaN if nobody who was drawn has answered."""
+        """The mean answers in every resample, (resamples, statements); NaN if no drawn respondent answered."""
         means = np.full((self.resamples, self.table.shape[1]), np.nan)
         for i, (values, totals) in enumerate(self.drawn):
             whole = totals.sum(axis=1)
@@ -75,14 +75,14 @@ class People:
         return means
 
     def complete(self, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
-        """Return the answers of those who answered all chosen statements, reversed ones mirrored, and their weights."""
+        """Return answers and weights of respondents who answered all chosen statements, reversed ones mirrored."""
         answers = turned(self.table, chosen, is_reversed)
         whole = ~np.isnan(answers).any(axis=1)
         return answers[whole], None if self.weights is None else self.weights[whole]
 
 
 def turned(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> Array:
-    """Return the answers to some statements, reversed ones mirrored: (respondents, statements)."""
+    """Return the answers to the chosen statements, reversed ones mirrored, shape (respondents, statements)."""
     answers = table[:, chosen]
     turned_answers: Array = np.where(is_reversed[chosen], LOW + HIGH - answers, answers)
     return turned_answers
@@ -97,11 +97,11 @@ REPRESENTATIVE = "representativeness"
 FROM_SURVEY = "mean rating − survey mean"
 """The difference of a value's mean rating from the respondents' mean over the same statements."""
 SOME = "values.some-in-survey"
-"""The code of the note that the survey has only some statements of a value."""
+"""Code of the note that the survey has only some statements of a value."""
 
 
 def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME) -> Note | None:
-    """Return the note that only some statements of a value are used; None if all or none are."""
+    """Return a note if only some statements of a value are used, else None."""
     n, whole = int(chosen.sum()), int(inside.sum())
     return Note(code, have=n, of=whole) if 0 < n < whole else None
 
@@ -185,9 +185,9 @@ def respondents(weights: Array | None) -> str:
 
 
 def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
-    """Return the share of the weight below minus that above a rating, in every resample.
+    """Return the share of the weight below minus the share above a rating, in every resample.
 
-    `totals`, (resamples, answers), has the weights of the distinct answers in order, and `drawn` the rating by
+    `totals`, shape (resamples, answers), has the weights of the distinct answers in order, and `drawn` the rating by
     resample.
     """
     upto = np.concatenate([np.zeros((len(totals), 1)), np.cumsum(totals, axis=1)], axis=1)
@@ -230,9 +230,9 @@ def _of_mean(
 def _shares_of_sums(
     people: Array, weights: Array | None, counts: Array, drawn: Array, rng: np.random.Generator
 ) -> Array:
-    """Return the share of respondents, or of their weight, below the ratings' sum minus that above it, by resample.
+    """Return the (weighted) share of respondents below the ratings' sum minus the share above it, by resample.
 
-    Sums are over the statements that a resample takes; `counts`, (resamples, statements), has how often it takes each.
+    Sums are over the resampled statements; `counts`, shape (resamples, statements), has their multiplicities.
     """
     n, resamples = len(people), len(counts)
     if weights is not None:
@@ -252,17 +252,14 @@ def _shares_of_sums(
 
 
 def _resampled(below: NDArray[np.integer], above: NDArray[np.integer], n: int, rng: np.random.Generator) -> Array:
-    """Return the share of respondents below minus that above, with n respondents redrawn (multinomial) by entry."""
+    """Return the share of respondents below minus the share above, with n respondents resampled for each entry."""
     drawn = rng.multinomial(n, np.column_stack([below / n, above / n, np.maximum(0, 1 - (below + above) / n)]))
     shares: Array = (drawn[:, 0] - drawn[:, 1]) / n
     return shares
 
 
 def _mapped(low: float, high: float, equal: float) -> tuple[float, float]:
-    """Map an interval of the share below minus that above to one of representativeness, 1 − |below − above| − equal.
-
-    Representativeness is largest where both shares are the same, and no resample exceeds that.
-    """
+    """Map an interval for below − above to one for representativeness, 1 − |below − above| − equal."""
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     top = 1 - equal
     return max(0.0, top - max(abs(low), abs(high))), max(0.0, top - nearest)
@@ -271,8 +268,7 @@ def _mapped(low: float, high: float, equal: float) -> tuple[float, float]:
 def from_people(cell: WordingCell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
     """Return the mean rating minus the respondents' mean over the same statements.
 
-    `people` has the answers of those who answered all of them, (respondents, statements), reversed ones mirrored, and
-    `weights` their weights or None.
+    `people`, shape (respondents, statements), has the complete answers, reversed ones mirrored; `weights` may be None.
     """
     settings, ratings = cell.settings, cell.towards[chosen]
     if np.isnan(ratings).any() or not len(people):

@@ -1,4 +1,4 @@
-"""Respondents in the rows of a survey: weights, respondents who may count twice, and weights not used."""
+"""Checks of the respondents of a survey: weights, unused columns of weights, and duplicates."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _DATE = re.compile(
 _DATED, _NONE = "this cell is a date: a spreadsheet changed it", "a respondent has no weight"
 _NO_NUMBER = "a weight must be a number, 0 or above"
 _WHOLE = 10
-"""With a median above this, weights that are all whole may have lost their decimal marks."""
+"""Median above which weights that are all whole numbers may have lost their decimal marks."""
 _HINT = "write 0 for respondents to be left out, or remove weights"
-_HINTS = {_DATED: "set the column to numbers in the file it was made from, and export it again"}
+_HINTS = {_DATED: "format the column as numbers in the original file, and export it again"}
 FAR = 50
-"""Weights so many times the median, or so small a part of it, get a caution."""
+"""Factor by which a weight must differ from the median for a caution."""
 _NEARLY = 0.05
-"""A column identifies respondents if at most this share of its values repeat an earlier one."""
+"""Largest share of repeated values in a column that identifies respondents."""
 _ID = re.compile(
     r"(?:(?:resp(?:ondent|ondenten)?|case|person|pers|participant|part|subj(?:ect)?|user|worker|response|record|survey"
     r"|questionnaire|panel|panelist|member|proband(?:en)?|vp|fall|lauf|lfd|unique|uniq)[\W_]*)?"
@@ -52,11 +52,11 @@ _ID_LABEL = re.compile(
     re.IGNORECASE,
 )
 _BODY = re.compile(r"\b(body|birth|own|kg|kilo\w*|pounds?|lbs?|körper\w*|height)\b", re.IGNORECASE)
-"""Words that tell body weight from survey weights."""
+"""Words that distinguish body weights from survey weights."""
 
 
 def weighed(rows: Sequence[FileRow], column: str, table: Path) -> tuple[list[float], list[DataError]]:
-    """Return the weight of each respondent, NaN if missing, no number or below 0, and an error for each NaN."""
+    """Return the weight of each respondent, NaN if missing or invalid, and an error for each NaN."""
     found: list[float] = []
     wrong: dict[str, list[tuple[FileRow, str]]] = {}
     for row in rows:
@@ -82,9 +82,9 @@ def weighed(rows: Sequence[FileRow], column: str, table: Path) -> tuple[list[flo
 def require_answers(
     answers: Mapping[str, Sequence[float | None]], groups: Sequence[str], table: Path, met: str
 ) -> None:
-    """Raise DataError, with the values `met` as a hint, if there are no respondents, or no answers in a group.
+    """Raise DataError if there are no respondents, or no answers in a group.
 
-    `groups` has the group of each respondent.
+    `groups` has the group of each respondent; `met` is the hint if nobody is left.
     """
     if not groups:
         raise DataError("no respondent is left", file=table, hint=met)
@@ -97,7 +97,7 @@ def require_answers(
 
 
 def unlike(rows: Sequence[FileRow], weights: Sequence[float], column: str) -> Iterator[str]:
-    """Yield cautions about weights that lost their decimal mark: all of them, or some that lie far from the median."""
+    """Yield cautions about weights that may have lost their decimal marks: all of them, or some far from the median."""
     middle = median(weights) if weights else 0.0
     facts = {"column": column, "middle": middle, "far": FAR}
     if middle > _WHOLE and all(weight == int(weight) for weight in weights) and len(set(weights)) > 2:
@@ -114,7 +114,7 @@ def unlike(rows: Sequence[FileRow], weights: Sequence[float], column: str) -> It
 
 
 def weightless(rows: Sequence[FileRow], column: str) -> Iterator[str]:
-    """Yield a caution about respondents who are left out because their weight is 0, naming their rows."""
+    """Yield a caution naming the rows of respondents left out because their weight is 0."""
     if rows:
         lines = f"{for_one(len(rows), _rows_noun(rows))} {_first(f'{row.line:d}' for row in rows)}"
         yield CAUTIONS.get("weightless", n=len(rows), column=column, lines=lines)
@@ -140,10 +140,9 @@ def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[st
 
 
 def repeated(rows: Sequence[FileRow]) -> Iterator[str]:
-    """Yield a caution about rows that are alike in every column.
+    """Yield a caution about rows that are identical in every column.
 
-    There is none if at least one such pair is expected by chance, each column answered independently as often as it
-    was.
+    There is none if at least one such pair is expected by chance with independent columns.
     """
     lines: dict[tuple[str, ...], list[int]] = {}
     names = list(dict.fromkeys(name for row in rows for name in row.values))
@@ -162,9 +161,9 @@ def repeated_ids(
 ) -> Iterator[str]:
     """Yield cautions about columns of respondent ids in which some ids occur twice.
 
-    Such a column is recognised by its name or label, and by nearly all values being distinct. An id that recurs only
-    with another level of the `chosen` columns is no repetition: countries number their respondents alike. Rows that are
-    alike in every column are left to `repeated`.
+    Such a column is recognised by its name or label, and by nearly all values being distinct. An id may recur at
+    another level of the `chosen` columns, as countries number their respondents alike. Rows that are identical in every
+    column are left to `repeated`.
     """
     names = dict.fromkeys(name for row in rows for name in row.values)
     for name in names:
@@ -185,7 +184,6 @@ def repeated_ids(
 
 
 def _first(texts: Iterable[str]) -> str:
-    """Join the first of some texts, with an ellipsis if there are more."""
     shown = [*islice(texts, _MOST + 1)]
     return ", ".join(shown[:_MOST] + ["…"] * (len(shown) > _MOST))
 
@@ -195,14 +193,14 @@ def _of_one(rows: Sequence[FileRow], chosen: Collection[str]) -> bool:
 
 
 def lines_of(rows: Sequence[FileRow]) -> str:
-    """Return the places of some rows, such as "lines 3 and 8"; of many, the first few."""
+    """Name the lines of some rows, such as "lines 3 and 8"; of many, only the first few."""
     shown = [f"{row.line:d}" for row in rows]
     text = _first(shown) if len(rows) > _MOST else listed(shown)
     return f"{for_one(len(rows), _rows_noun(rows))} {text}"
 
 
 def _by_chance(lines: Mapping[tuple[str, ...], Sequence[int]], n: int) -> float:
-    """Return the expected number of alike pairs among n rows of independent columns: C(n, 2) · Π Σ share²."""
+    """Return the expected number of identical pairs of n rows with independent columns: C(n, 2) · Π Σ share²."""
     expected = n * (n - 1) / 2
     for cells in zip(*lines, strict=True):
         counts: Counter[str] = Counter()

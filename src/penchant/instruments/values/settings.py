@@ -45,11 +45,14 @@ class ValuesSettings(Settings):
     disagree + b (default for lp, whose size is mostly the sentence's length).
     """
     on_unknown: OnUnknown = "stop"
-    """Statements with something unknown to the tokenizer: `stop` and list them (default), or `skip` and count them."""
+    """Treatment of statements with text unknown to the tokenizer: `stop` (default) or `skip`.
+
+    `stop` stops the study with a list of them; `skip` leaves them out and counts them.
+    """
 
     @property
     def line(self) -> Line:
-        """The calibration of the settled probe. Raises MethodError if it is not settled."""
+        """The calibration. Raises MethodError if it is not set yet."""
         if self.calibration is None:
-            raise MethodError("the calibration depends on the model", hint="settle the probe with one first")
+            raise MethodError("the calibration depends on the model", hint="call settle with a model first")
         return self.calibration

@@ -1,4 +1,4 @@
-"""People's answers to the statements of a set: read from a table through a map of its columns, or synthetic."""
+"""People's answers to the statements of a set, read from a table or synthetic."""
 
 from __future__ import annotations
 
@@ -42,22 +42,21 @@ _NAMED = 5
 _GROUP = ""
 """The column of answers with the group of a respondent."""
 SURVEY = "survey"
-"""The name of answers given in Python."""
+"""The name of answers passed from Python."""
 SYNTHETIC = "synthetic"
-"""The name of a column that marks synthetic answers, wherever the table goes."""
+"""The name of the column that marks synthetic answers."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Survey:
     """Answers on the scale from 1 to 5.
 
-    `answers` has one column per statement, null for no answer, and a column named "" (as no statement can be) with the
-    group, "" if there are no groups. `absent` are the statements without a column. Of `read` rows, `kept` pass the
-    filter and have a group; `others` counts the rest. `agreeing` is the answer that counts as agreeing, and `levels`
-    lists the values of the columns that respondents are chosen by; `chosen` and `people_chosen` name the column and
-    level of each group. `weights` are above 0; None without weights. `people` names, for each respondent, one of the
-    groups that a model is compared with one by one, "" for none; None if those are the groups of the templates.
-    `elsewhere` counts the kept respondents in none of them, by their level.
+    `answers` has one column per statement, null for no answer, and a column named "" with the group, "" without groups.
+    `absent` are the statements without a column. Of `read` rows, `kept` pass the filter and have a group; `others`
+    counts the rest. `agreeing` is the answer coded as agreement. `levels` lists the values of the columns that select
+    respondents; `chosen` and `people_chosen` name the column and level of each group. `weights` are above 0; None
+    without weights. `people` has, for each respondent, the group that a model is compared with, "" for none; None if
+    these are the groups of the templates. `elsewhere` counts the kept respondents in none of them, by level.
     """
 
     name: str
@@ -116,9 +115,9 @@ class Survey:
         return self.answers[_GROUP].is_in([group, ""])
 
     def sides(self) -> dict[str, NDArray[np.bool_]]:
-        """Return the groups of people that a model is compared with one by one, with masks of their respondents.
+        """Return the groups of people that a model is compared with, as masks of their respondents.
 
-        Empty if the survey has no groups, or only that of a template.
+        Empty if the survey has no groups, or only one group of the templates.
         """
         names = self.answers[_GROUP].to_list() if self.people is None else list(self.people)
         named = self.chosen if self.people is None else self.people_chosen
@@ -129,7 +128,10 @@ class Survey:
 
 
 def file_of_survey(given: Any) -> Path:
-    """Return the file of a survey given in Python: a table, or a description with a table. Raises DataError."""
+    """Return the file of a survey passed as a table, or as a description with a table.
+
+    Raises DataError if the table is invalid.
+    """
     if isinstance(given, Mapping) and "file" in given:
         return document_of({"name": SURVEY, **given}, {"file": ()}, SURVEY)
     return path_of(given, name=SURVEY)
@@ -137,10 +139,10 @@ def file_of_survey(given: Any) -> Path:
 
 @asked
 def read_survey(path: Any, statements: Iterable[str]) -> Survey:
-    """Read the answers to some statements. Raises DataError with every other bad answer in its notes.
+    """Read the answers to some statements. Raises DataError with all errors in its notes.
 
     `path` is the description of a survey, a table whose columns are named like the statements, or either as a mapping
-    or a frame. `statements` are ids, or texts by id, which must be the texts shown to people if the file has these.
+    or a data frame. `statements` are ids, or texts by id, which must be those shown to people if the file has them.
     """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
@@ -199,13 +201,15 @@ def _require_any(statements: Sequence[str]) -> None:
 
 
 def _worded(statements: Iterable[str]) -> Mapping[str, str]:
-    """Return the texts of statements by id; empty if only ids are given."""
     given = statements if isinstance(statements, Mapping) else {}
     return given if all(isinstance(text, str) for text in given.values()) else {}
 
 
 def _description(place: Path) -> SurveyFile:
-    """Return the description of a survey; of a table alone, it is just the file name. Raises DataError."""
+    """Read the description of a survey; for a table alone, it only names the file.
+
+    Raises DataError if the description is invalid.
+    """
     if place.suffix.lower() in (".yaml", ".yml"):
         return read_document(place, SurveyFile, hint="see penchant schema values")
     return SurveyFile(file=place.name)
@@ -215,8 +219,8 @@ def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], 
     changed = [id_ for id_, text in worded.items() if asked.get(id_) not in (None, text)]
     if changed:
         named = ", ".join([*changed[:_NAMED], *(["…"] if len(changed) > _NAMED else [])])
-        message = f"{counted(len(changed), 'statements')} had another text when answered: {named}"
-        hint = "restore the text, or give the statement another id and ask people anew"
+        message = f"{counted(len(changed), 'statements')} had a different text when answered: {named}"
+        hint = "restore the text, or give the statement another id and ask people again"
         yield DataError(message, file=table, hint=hint)
 
 
@@ -251,7 +255,6 @@ def _of_rows(
 
 
 def _people(reading: Reading, description: SurveyFile, rows: Sequence[FileRow], place: Path) -> tuple[str, ...] | None:
-    """Return the group under `people` of each row, if there are groups. Raises DataError for an empty group."""
     if description.people is None:
         return None
     people = tuple(reading.people(row) for row in rows)
@@ -288,13 +291,11 @@ def _columns(
     columns = {id_: description.columns.get(id_, id_) for id_ in statements}
     present = {id_: name for id_, name in columns.items() if name in header}
     if not present and not errors:
-        hint = f"write under columns of a survey.yaml which column answers which statement, as in {statements[0]}: Q17"
+        hint = f"map statements to columns in a survey.yaml, as in columns: {{{statements[0]}: Q17}}"
         if is_kept(table):
-            hint = (
-                f"say which column answers which statement: {{'file': TABLE, 'columns': {{'{statements[0]}': 'Q17'}}}}"
-            )
+            hint = f"map statements to columns: {{'file': TABLE, 'columns': {{'{statements[0]}': 'Q17'}}}}"
         hint = "; ".join([*_otherwise_written(statements, present, header), hint])
-        raise DataError("no column is named like a statement", file=table, hint=hint)
+        raise DataError("no column is named after a statement", file=table, hint=hint)
     _once(present, place)
     if description.weights in present.values():
         raise DataError(f"the column '{description.weights}' holds answers to a statement", where=f"{place}, weights")
@@ -323,7 +324,7 @@ def _check_made_up(groups: Mapping[str, Any], statements: Mapping[str, Any]) -> 
             raise MethodError(f"group '{group}' needs a number of respondents, got {n!r}")
     for id_, entry in statements.items():
         if not isinstance(entry, tuple | list) or len(entry) != 2:
-            raise MethodError(f"statement '{id_}' needs its value and whether it is reversed, got {entry!r}")
+            raise MethodError(f"statement '{id_}' needs a pair (value, reversed), got {entry!r}")
 
 
 @asked
@@ -346,7 +347,7 @@ def synthetic_survey(
     """
     taken = {SYNTHETIC, "group"} & statements.keys()
     if taken:
-        raise MethodError(f"a statement cannot be called '{min(taken)}', a column of made-up answers")
+        raise MethodError(f"the id '{min(taken)}' is reserved for a column of synthetic answers")
     _check_made_up(groups, statements)
     rng = np.random.default_rng(seed)
     parts = []

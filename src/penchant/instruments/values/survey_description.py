@@ -13,9 +13,9 @@ from penchant.number_parsing import numeral
 from penchant.tables.documents import SETTINGS, Number
 
 DEFAULT = "default"
-"""The key of the scale of columns without one of their own."""
+"""The key of the scale of columns without their own scale."""
 Ends = tuple[float, float]
-"""Two ends of a scale."""
+"""The two ends of a scale."""
 _Ends = Annotated[tuple[Number, Number], Field(strict=False)]
 
 
@@ -99,7 +99,7 @@ class SurveyFile(BaseModel):
     def _of_some_length(cls, scale: Ends | dict[str, Ends]) -> Ends | dict[str, Ends]:
         for low, high in scale.values() if isinstance(scale, dict) else [scale]:
             if low == high or not np.isfinite([low, high]).all():
-                raise ValueError(f"the ends of a scale are two different numbers, got {low:g} and {high:g}")
+                raise ValueError(f"the ends of a scale must be two different numbers, got {low:g} and {high:g}")
         return scale
 
     def scales(self) -> dict[str, Ends]:
@@ -113,7 +113,7 @@ class SurveyFile(BaseModel):
 
 
 def plain(value: object) -> str:
-    """Return a value in the form that is compared: 1, "1" and 1.0 are the same level."""
+    """Normalise a value for comparison, so that 1, "1" and 1.0 are the same level."""
     text = "" if value is None else str(value).strip()
     number = numeral(text)
     return text if number is None else f"{float(number):.17g}"

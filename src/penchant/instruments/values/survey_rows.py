@@ -1,4 +1,4 @@
-"""Reading of the rows of a survey: codes and their labels, words, missing answers, groups and filters."""
+"""Interpretation of survey rows: codes and their labels, words, missing answers, groups and filters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHOWN = 8
 """Number of values of a column that a message lists."""
 EMPTY = "(empty)"
 _FEW = 0.05
-"""Answers between the points of a scale get a caution if they are at most this share of those on its points."""
+"""Largest ratio of answers between the points of a scale to answers on them for which a caution is raised."""
 _SAID = (("disagree", "agree"), ("disagree", None), (None, "agree"))
 _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
 """The stances of the low and the high end of a scale in the right direction, and in the wrong one."""
@@ -33,14 +33,12 @@ _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The group of each code in a column."""
-
     column: str
     codes: Mapping[str, str]
 
 
 class Reading:
-    """A reader of the rows of a survey; `refuse` raises the errors that it meets."""
+    """A reader of survey rows that collects errors for `refuse` to raise."""
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
         self._wrong: dict[tuple[str, str], list[FileRow]] = {}
@@ -70,7 +68,6 @@ class Reading:
         return _Chosen(groups.column, codes)
 
     def _codes(self, column: str, named: Sequence[str | int | float]) -> set[str]:
-        """Return the codes of a column that are named by code or by label."""
         codes: set[str] = set()
         labels = self._labels.get(column, {})
         for value in named:
@@ -131,24 +128,22 @@ class Reading:
             yield CAUTIONS.get("between-points", answers=shown)
 
     def _in_another_case(self, word: str) -> set[float | None]:
-        """Return the meanings of an answer that is named in another case: numbers, or None for no answer."""
+        """Return the meanings of an answer spelled in another case: numbers, or None for no answer."""
         folded = word.casefold()
         meant: set[float | None] = {number for word, number in self._numbers.items() if word.casefold() == folded}
         missing = {plain(value).casefold() for value in self._missing_named}
         return meant | ({None} if folded in missing else set())
 
     def _scale(self, column: str) -> tuple[float, float]:
-        """Return the answers in a column that mean strongly disagree and strongly agree."""
         return self._scales.get(column, self._scales[DEFAULT])
 
     def _label(self, column: str, code: str) -> str:
-        """Return the label of a code in a column, empty if it is unknown."""
         return self._labels.get(column, {}).get(code, "")
 
     def _end(self, column: str, end: float) -> str:
-        """Return the label of an end of the scale: that in the file, or the word for it under `codes`.
+        """Return the label of an end of the scale, from the file or from `codes`.
 
-        The word takes precedence if `codes` gives labels of the file other numbers.
+        `codes` takes precedence if it maps labels of the file to other numbers.
         """
         word = self._words.get(plain(end), "")
         if word and not self._numbers.keys().isdisjoint(map(plain, self._labels.get(column, {}).values())):
@@ -156,7 +151,7 @@ class Reading:
         return self._label(column, plain(end)) or word
 
     def agreeing(self, columns: Iterable[str]) -> str:
-        """Return the answer that counts as agreeing, with its label; if columns differ in it, that of each of them."""
+        """Describe the answer coded as agreement with its label, by column if columns differ."""
         of_end: dict[float, list[str]] = {}
         for column in columns:
             of_end.setdefault(self._scale(column)[1], []).append(column)
@@ -167,7 +162,7 @@ class Reading:
         return ", ".join(texts)
 
     def values_of(self, rows: Sequence[FileRow]) -> str:
-        """Return the values of the columns that respondents are chosen by, with their labels, in words."""
+        """Describe the values of the columns that select respondents, with their labels."""
         chosen = dict.fromkeys([*self._filter, *(each.column for each in (self._groups, self._people) if each)])
         texts = []
         for column in chosen:
@@ -177,7 +172,7 @@ class Reading:
         return "; ".join(texts)
 
     def left_out(self, rows: Sequence[FileRow], weightless: int) -> Notes:
-        """Return the numbers of rows left out by the filter, for lack of a group (by level), and for lack of weight."""
+        """Return notes that count the rows without a group (by level), with weight 0, or excluded by the filter."""
         passing = [row for row in rows if self.passes(row)]
         lost = len(rows) - len(passing)
         notes = [Note("values.not-passing", have=lost)] if lost else []
@@ -186,7 +181,7 @@ class Reading:
         return *notes, *([Note("values.weightless", have=weightless)] if weightless else [])
 
     def unplaced(self, rows: Sequence[FileRow]) -> Notes:
-        """Return the numbers of rows in none of the groups under `people`, by their level."""
+        """Return notes that count the rows in none of the groups under `people`, by level."""
         if self._people is None:
             return ()
         return self._counted([row for row in rows if not self.people(row)], self._people.column)
@@ -200,14 +195,13 @@ class Reading:
         return *notes, *([Note("values.of-other-levels", have=more)] if more else [])
 
     def _level(self, row: FileRow, column: str) -> str:
-        """Return the code of a row in a column, or the code that the file declares to mean no answer."""
         return self._cell(row, column) or plain(self._declared.get(column, {}).get(row.line))
 
     def refuse(self, columns: Iterable[str], *, described: bool, others: Sequence[DataError] = ()) -> None:
-        """Raise DataError for `others`, for labels that contradict the scale, and for answers that could not be read.
+        """Raise DataError for `others`, for labels that contradict the scale, and for invalid answers.
 
-        Every answer has an error of its own or, if there are too many to list, each value of each column has one, where
-        it first occurs. `described` is whether the survey has a description.
+        Every invalid answer has its own error; if there are too many, every distinct value of a column has one.
+        `described` is whether the survey has a description.
         """
         wrong = list(self._wrong.items())
         beyond, inside = self._beyond(), []
@@ -233,7 +227,7 @@ class Reading:
         return _is_number(text) and not low <= float(text) <= high
 
     def _beyond(self) -> DataError | None:
-        """Return one error for all numbers beyond the scale if one is in several columns, like a code for no answer."""
+        """Return one error for all numbers off the scale if one is in several columns, like a code for no answer."""
         found = {answer: rows for answer, rows in self._wrong.items() if self._is_beyond(*answer)}
         columns = list(dict.fromkeys(column for column, _ in found))
         codes = sorted({text for _, text in found}, key=float)
@@ -249,7 +243,7 @@ class Reading:
             f"{answers} answers)",
             file=self._table,
             line=first,
-            hint=f"if that is no answer, write missing: [{', '.join(codes)}]; or set scale",
+            hint=f"if it means no answer, write missing: [{', '.join(codes)}]; or set scale",
         )
 
     def chosen(self) -> dict[str, str]:
@@ -286,7 +280,7 @@ class Reading:
         return [*cautions, *self._between_points()]
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
-        """Return an error if the labels say that the scale is the wrong way round; else an empty list."""
+        """Return an error if the labels show that the scale is reversed; else an empty list."""
         ends = {column: self._stances(column) for column in columns}
         turned = [column for column, stances in ends.items() if stances in _TURNED]
         if not turned:
@@ -294,14 +288,14 @@ class Reading:
         right = [column for column, stances in ends.items() if stances == ("disagree", "agree")]
         low, high = self._scale(turned[0])
         end = low if ends[turned[0]][0] == "agree" else high
-        message = f"{end:g} is labelled '{self._end(turned[0], end)}', and the scale takes {high:g} for agreeing"
+        message = f"{end:g} is labelled '{self._end(turned[0], end)}', but the scale codes agreement as {high:g}"
         hint = f"write scale: [{high:g}, {low:g}]"
         if right or len(self._scales) > 1:
             least, most = self._scales[DEFAULT]
             own = {column: self._scale(column)[::-1] if column in turned else self._scale(column) for column in ends}
             others = [f"{c}: [{a:g}, {b:g}]" for c, (a, b) in own.items() if (a, b) != (least, most)]
             hint = f"write scale: {{{DEFAULT}: [{least:g}, {most:g}]{''.join(f', {each}' for each in others)}}}"
-            hint += f": by its labels, {right[0]} takes {self._scale(right[0])[1]:g} for agreeing" if right else ""
+            hint += f": by its labels, {right[0]} codes agreement as {self._scale(right[0])[1]:g}" if right else ""
         hint += "" if described else " in a survey.yaml that names the file"
         return [DataError(message, file=self._table, field=turned[0], hint=hint)]
 
@@ -334,7 +328,6 @@ class Reading:
         return error
 
     def _in_words(self, column: str) -> list[str]:
-        """Return the answers of a column in words without a number, in the order met."""
         met = [text for of, text in self._wrong if of == column and not _is_number(text) and not is_no_answer(text)]
         return [text for text in met if text not in self._numbers][:_SHOWN]
 
@@ -354,11 +347,10 @@ def _is_number(text: str) -> bool:
 
 
 def as_number(text: str) -> float:
-    """Return a text as a number, NaN if it is none."""
+    """Convert a text to a number; NaN if it is not one."""
     number = numeral(text)
     return np.nan if number is None else float(number)
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
-    """Return the sort key of a value in its column: numbers, then words, then the empty value."""
     return not value, float(value) if _is_number(value) else np.inf, value

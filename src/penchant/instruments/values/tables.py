@@ -52,9 +52,9 @@ from penchant.instruments.values.group_distance import (
     NEARER,
 )
 from penchant.instruments.values.representativeness import FROM_SURVEY, REPRESENTATIVE
-from penchant.report.finding import ALPHA as TOLD
-from penchant.report.finding import deciding
 from penchant.report.no_difference_text import NEVER
+from penchant.report.significance import ALPHA as TOLD
+from penchant.report.significance import deciding
 from penchant.report.tables import DECIDES, Cell, Number, P, estimate
 from penchant.stats.bootstrap import FEW_CLUSTERS
 from penchant.stats.consistency import ALPHA
@@ -65,9 +65,9 @@ from penchant.views.tables import Column, TableSpec, beside, count, level, model
 # The smallest difference that this study could detect
 
 FEWEST = 8
-"""With fewer statements, no smallest detectable difference is given: they say too little of how differences vary."""
+"""Number of statements below which no smallest detectable difference is given."""
 FEWEST_OF_DISTANCES = FEW_CLUSTERS
-"""The limit for differences of distances, which are cut off where a rating lies beyond both groups."""
+"""The same limit for differences of distances."""
 TOO_FEW = "too few"
 
 
@@ -122,12 +122,10 @@ def main_wording(found: Sequence[RowSource]) -> list[RowSource]:
 
 
 def _others(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the rows of all wordings but the first, and those without a wording."""
     return [_ordered(source, lambda main: pl.col("variant") != main) for source in found]
 
 
 def _ordered(source: RowSource, chosen: Callable[[str], pl.Expr]) -> RowSource:
-    """Return some rows ordered by wording and value, all values together last."""
     assert source.result is not None
     frame = source.frame.filter(chosen(source.result.items["variant"][0]))
     variant, value = (pl.col("_row").min().over(name) for name in ("variant", "dimension"))
@@ -137,7 +135,6 @@ def _ordered(source: RowSource, chosen: Callable[[str], pl.Expr]) -> RowSource:
 
 
 def _first(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the first source only: people are the same for all models."""
     return main_wording(found[:1])
 
 
@@ -149,7 +146,7 @@ _HOLM_OF_VALUES = Column("holm", lambda line: "" if line["dimension"] == EVERYTH
 
 
 def _spread(line: Line) -> Cell:
-    """Return a spread, with an arrow if it differs from that by chance: up if it is larger."""
+    """Format a spread, with an arrow up or down if it is larger or smaller than expected by chance."""
     chance = line.at(measure=CHANCE)
     apart = line["p_holm"] <= DECIDES and chance is not None
     star = "" if not apart or chance is None else " ↑" if line["value"] > chance["value"] else " ↓"
@@ -157,13 +154,10 @@ def _spread(line: Line) -> Cell:
 
 
 def _alone(key: str, form: str = ".2f", **levels: object) -> Column:
-    """Return a column of numbers without their intervals."""
     return beside(key, levels, lambda line: Number(line["value"], form=form), Number())
 
 
 def _sum(measure: str, **levels: object) -> Column:
-    """Return a column of mean ratings: a difference from people plus their mean."""
-
     def cell(line: Line) -> Cell:
         people = line.at(measure=measure, **levels)
         return Number() if people is None else Number(line["value"] + people["value"])
@@ -189,7 +183,8 @@ _LEADING = ("difference", "holm")
 
 
 @lru_cache(maxsize=8)
-def _pairs(source: RowSource) -> dict[str, tuple[str, str]]:
+def group_pairs(source: RowSource) -> dict[str, tuple[str, str]]:
+    """Return the two groups of people of every difference of distances, by its name."""
     names = dict.fromkeys(str(line["item"]) for line in source.only(At(measure=DISTANCE)))
     return {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}
 
@@ -198,17 +193,14 @@ _OF_GROUP: dict[str, Any] = {"variant": EVERYTHING, "group": EVERYTHING}
 
 
 def _of_side(key: str, side: int, cell: Callable[[Line], Cell], none: Cell = "", **levels: object) -> Column:
-    """Return a column for the first or second of the two groups of people in a row."""
-
     def of_group(line: Line) -> Cell:
-        own = line.at(item=_pairs(line.source)[line["item"]][side], **levels)
+        own = line.at(item=group_pairs(line.source)[line["item"]][side], **levels)
         return none if own is None else cell(own)
 
     return Column(f"{('first', 'second')[side]}-{key}", of_group)
 
 
 def _sizes(side: int) -> list[Column]:
-    """Return the columns of a group's number of respondents and, with weights, its effective number."""
     at: dict[str, Any] = {"measure": GROUP_SIZE, "dimension": EVERYTHING, **_OF_GROUP}
 
     def worth(line: Line) -> Cell:

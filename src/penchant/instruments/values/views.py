@@ -10,19 +10,19 @@ import polars as pl
 
 from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.calibration import OFFSET, SIGMA, SLOPE
+from penchant.instruments.values.claims import CLAIMS
 from penchant.instruments.values.data import EVERYTHING, TEXT
 from penchant.instruments.values.estimates import MEAN
-from penchant.instruments.values.finding_text import facts, found
 from penchant.instruments.values.group_distance import DISTANCE
 from penchant.instruments.values.representativeness import REPRESENTATIVE
 from penchant.instruments.values.tables import COMPARED, TABLES, main_wording
+from penchant.instruments.values.text_facts import facts
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
 from penchant.views.figures import Drawn, Forest
-from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
 from penchant.views.rows import FIRST, At, RowSource, but, sources
 from penchant.views.scatter import Panel, Scatter, Straight
@@ -44,7 +44,6 @@ def calibration(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _line(result: BaseResult, group: str) -> tuple[float, float]:
-    """Return slope and offset of the calibration, in the main wording."""
     summary = result.summary.filter((pl.col("group") == group) & (pl.col("variant") == result.items["variant"][0]))
     values = dict(summary.select("measure", "value").iter_rows())
     return values.get(SLOPE, 1.0), values.get(OFFSET, 0.0)
@@ -199,7 +198,6 @@ def representative(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _by_group(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the distances from groups of people, labelled by model and group of the templates."""
     own = [replace(each, frame=each.frame.filter(measure=DISTANCE)) for each in main_wording(found)]
     whole = pl.col("dimension") != EVERYTHING
     return [
@@ -228,14 +226,12 @@ def _residuals(results: Sequence[BaseResult]) -> list[Panel]:
 
 
 def _neutral_last(result: BaseResult) -> pl.DataFrame:
-    """Return the items in readers' terms, the study's own statements before neutral ones."""
     items = result.items.sort(pl.col("kind") == "calibration", maintain_order=True)
     named = items.with_columns(pl.col("kind").replace("calibration", "neutral"), pl.col("value").replace("", "–"))
     return named.with_columns(wording="variant")
 
 
 def _whole(results: Sequence[BaseResult]) -> bool:
-    """Return whether whole sentences are scored, whose tokens are shown side by side."""
     return any(result.signature["method"] == "lp" for result in results)
 
 
@@ -272,6 +268,6 @@ VIEWS = Views(
         rows=_neutral_last,
         parallel=_whole,
     ),
-    finding=(FindingPart(found),),
+    claims=CLAIMS,
     facts=facts,
 )

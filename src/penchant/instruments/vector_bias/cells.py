@@ -43,7 +43,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class CategoryVectors:
-    """A category: the words of each set that have a vector, by name, their vectors, and the words without one (`lost`).
+    """A category: the words of each set that have a vector, their vectors, and the words without one (`lost`).
 
     `notes` are the reasons that there are no numbers; empty if there are numbers.
     """
@@ -61,7 +61,7 @@ class CategoryVectors:
         return [*named[2], *named[3]], [*named[0], *named[1]]
 
     def counts(self, resamples: int, seed: int) -> DrawCounts:
-        """Return resamples of the words, which depend on the words of each list and not on category or model."""
+        """Return bootstrap counts, which depend on the words of each list and not on category or model."""
         seeds = [seed_of(part, seed) for part in self.names]
         return DrawCounts.drawn(self.vectors, resamples, seeds)
 
@@ -78,8 +78,6 @@ class CategoryVectors:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The cache key of draws, with the cell that they are computed from."""
-
     digest: str
     measure: Measure
     distance: Distance
@@ -91,24 +89,23 @@ class _Request:
 
 @lru_cache(maxsize=256)
 def _drawn(request: _Request) -> Mapping[str, Array]:
-    """Return the draws of a request, cached because comparisons and ranks read the draws of a model again."""
     counts = request.cell.counts(request.resamples, request.seed)
     return values(request.cell.vectors, counts, request.measure, request.distance)
 
 
 def seed_of(words: Sequence[str], seed: int) -> tuple[int, int]:
-    """Return the seed for drawing from some words: the same for the same words."""
+    """Derive a seed from a list of words."""
     return seed, int.from_bytes(hashlib.blake2b("\n".join(words).encode(), digest_size=8).digest())
 
 
 def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[CategoryVectors]:
-    """Yield the categories of a table of items. Words are sorted, so that the order of a file changes no number."""
+    """Yield the categories of a table of items, with their words sorted."""
     for (id_,), part in items.group_by("category", maintain_order=True):
         yield _cell(str(id_), part, settings)
 
 
 def shared_cells(frames: Sequence[pl.DataFrame], settings: VectorBiasSettings) -> Iterator[tuple[CategoryVectors, ...]]:
-    """Yield every category of some tables of the same items, with the words that have a vector in all of them."""
+    """Yield every category of tables of the same items, with the words that have a vector in all of them."""
     there = pl.Series(np.all([frame["vector"].is_not_null().to_numpy() for frame in frames], axis=0))
     kept = [frame.with_columns(pl.when(there).then(pl.col("vector")).alias("vector")) for frame in frames]
     yield from zip(*(cells(frame, settings) for frame in kept), strict=True)
@@ -148,7 +145,7 @@ def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:
 
 
 def _training_places(words: Words, settings: VectorBiasSettings) -> Places:
-    """Return the places of the attributes to train the classifier on: all but the share `split`, at least one."""
+    """Return the indices of the attributes to train the classifier on: all but the share `split`, at least one."""
     held_out = min(round((settings.split or 0) * len(words)), len(words) - 1)
     places = np.random.default_rng([*seed_of(words, settings.seed), 17]).permutation(len(words))
     training: Places = np.sort(places[max(held_out, 0) :])
@@ -159,7 +156,7 @@ def _training_places(words: Words, settings: VectorBiasSettings) -> Places:
 
 
 def with_numbers(items: pl.DataFrame, cells: Sequence[CategoryVectors], settings: VectorBiasSettings) -> pl.DataFrame:
-    """Return the items with each word's values under the chosen measures; null where there are none."""
+    """Add each word's values under the chosen measures to the items; null where there are none."""
     names = [name for measure in settings.measures for name in _OF[measure]]
     numbers: dict[str, dict[str, float]] = {name: {} for name in names}
     for cell in cells:

@@ -42,7 +42,7 @@ FEWEST_RANKED = 3
 
 
 def attributes_of(measure: Measure) -> tuple[str, ...]:
-    """Return the attributes that a measure is computed for."""
+    """Return the sets of attributes that a measure is computed for."""
     return (AGAINST,) if measure == "rnsb" else (FIRST, SECOND, UNION)
 
 
@@ -81,7 +81,7 @@ def estimates(cell: CategoryVectors, settings: VectorBiasSettings) -> Iterator[E
 
 
 def observed(cell: CategoryVectors, measure: Measure, settings: VectorBiasSettings) -> dict[str, float]:
-    """Return a measure of the data, by attributes."""
+    """Return the observed value of a measure, by set of attributes."""
     of_words = values(cell.vectors, DrawCounts.once(cell.vectors), measure, settings.distance)
     few = {name: measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED for name in of_words}
     return {name: math.nan if few[name] else float(value[0]) for name, value in of_words.items()}
@@ -125,11 +125,10 @@ def _estimate(
 
 
 def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
-    """Return the bounds of a value from its draws: expanded percentiles. NaN if all draws are equal.
+    """Return the expanded percentile interval of a value; NaN if all draws are equal.
 
-    RNSB is a divergence, which noise makes larger, and resampling adds noise to that of a sample. Percentiles leave the
-    true value out above, the basic bootstrap of the square root, which subtracts that noise, below; each end is the
-    wider of the two.
+    RNSB is a divergence, which sampling noise makes larger: each of its limits is the wider one of the percentile
+    interval and of the basic bootstrap interval of the square root.
     """
     if n < 2 or not len(draws) or np.ptp(draws) == 0:
         return math.nan, math.nan
@@ -149,12 +148,12 @@ def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, bot
 
 
 def few(n: int) -> Note | None:
-    """Return the note on few words; None for enough."""
+    """Return a note if there are few words, else None."""
     return Note("vector_bias.few-words", have=n, would_do=FEW) if 2 <= n < FEW else None
 
 
 def without_interval(n: int) -> Note:
-    """Return the reason that draws of n words have no interval."""
+    """Return the reason that bootstrap draws of n words give no interval."""
     return Note("vector_bias.one-word" if n < 2 else "vector_bias.resamples-agree")
 
 
@@ -200,10 +199,10 @@ def lost_words(cells: Sequence[CategoryVectors], model: str) -> Iterator[Note]:
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings) -> list[Estimate]:
-    """Return every measure of a minus that of b, by category and attributes, over the words that both have.
+    """Return the differences in every measure (a − b) by category and attributes, over the words of both models.
 
-    The same words are resampled in both, and the test uses those draws. Holm's adjustment is over all differences of a
-    measure, with those of the union of both sets of attributes as a separate family.
+    The same words are resampled in both models, and the test uses these draws. Holm's adjustment is over all
+    differences of a measure, with the union of both sets of attributes as a separate family.
     """
     return with_holm(_differences(a, b, settings), lambda estimate: difference(family(estimate)))
 
@@ -237,7 +236,7 @@ def _difference(
 def difference_from(
     empty: Estimate, gap: float, draws: Array, n: int, measure: Measure, settings: VectorBiasSettings
 ) -> Estimate:
-    """Return a difference with its interval and test, from the differences of the same resamples in both models."""
+    """Return a difference with its interval and test, from the differences of joint bootstrap draws."""
     kept = draws[~np.isnan(draws)]
     if n < 2 or not len(kept) or np.ptp(kept) == 0:
         return replace(empty, value=gap).noted(without_interval(n))

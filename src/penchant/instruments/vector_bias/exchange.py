@@ -63,9 +63,10 @@ class Partitions:
             yield self.first[start : start + step]
 
     def p(self, observed: float, permuted: Array, *, tail: str) -> float:
-        """Return the share of partitions at least as extreme: on either side of their mean, `low` or `high`.
+        """Return the share of partitions that are at least as extreme as the observed one.
 
-        If they are drawn, the data count as one of them (Phipson & Smyth 2010). NaN if a value is missing.
+        `tail` is `both` (distance from the mean), `low` or `high`. The observed partition is added to random ones
+        (Phipson & Smyth 2010). NaN if a value is missing.
         """
         if math.isnan(observed) or np.isnan(permuted).any():
             return math.nan
@@ -96,11 +97,11 @@ def exchanged(
     refits: int,
     seed: int,
 ) -> dict[str, Test | None]:
-    """Return the test of a measure's values, by attributes; None for a measure without a test.
+    """Return the permutation test of a measure, by set of attributes; None for MAC, which has no null hypothesis.
 
-    RND and RIPA: words change places between X and Y (RIPA over pairs: within pairs), two-sided. ECT: the same, and low
-    values count, because its largest, 1, means that X and Y are alike. RNSB: labels change places between A and B, and
-    high values count, because its smallest, 0, means that no target is nearer to B. MAC has no null hypothesis.
+    RND and RIPA exchange words between X and Y and are two-sided (RIPA over pairs: within pairs). ECT exchanges the
+    same words, with the lower tail, because its largest value, 1, means no bias. RNSB exchanges labels between A and B,
+    with the upper tail, because its smallest value, 0, means no bias.
     """
     if measure == "mac":
         return dict.fromkeys(observed)
@@ -129,7 +130,7 @@ def _gaps(distances: Distances, first: Array, distance: Distance) -> Array:
 
 
 def _ect(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
-    """Return ρ of cosine distances, which is that of cosines; `distance`, RND's, is unused."""
+    """Return ρ of cosine distances, which equals ρ of cosines; `distance` is unused."""
     distances = Distances.of(vectors.targets, vectors.attributes)
     blocks = []
     for first in partitions.blocks(len(distances.squares)):
@@ -139,10 +140,10 @@ def _ect(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dic
 
 
 def _ripa(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
-    """Return the means over all pairs; `distance`, RND's, is unused.
+    """Return the means over all pairs; `distance` is unused.
 
-    The relation of t and u is minus that of u and t, so that the sum over pairs of a word of the first set and one of
-    the second is the sum over pairs of a word of the first set and any other word.
+    The relation is antisymmetric, so that the sum over pairs of words of the two sets is the sum over pairs of a word
+    of the first set and any other word.
     """
     both = vectors.targets
     every = relations(SetVectors(both, both, vectors.a, vectors.b)).sum(axis=1) @ vectors.attributes.T  # (t, a)

@@ -18,9 +18,9 @@ from penchant.stats.inputs import Array
 Measure: TypeAlias = Literal["rnd", "rnsb", "mac", "ect", "ripa"]
 Distance: TypeAlias = Literal["euclid", "cosine"]
 FIRST, SECOND, UNION, AGAINST = "A", "B", "A and B", "B against A"
-"""The attributes of a number: one set, both together, or the two classes that a classifier distinguishes."""
+"""Sets of attributes: one set, both together, or the two classes that RNSB's classifier distinguishes."""
 _ELEMENTS = 4_000_000
-"""Array elements held at once."""
+"""Largest number of array elements in memory at once."""
 _STEPS = 100
 _TOLERANCE = 1e-9
 """Largest entry of the gradient at which a fit has converged."""
@@ -31,7 +31,7 @@ Places: TypeAlias = NDArray[np.intp]
 class SetVectors:
     """The vectors of a category's words, (n, d) each.
 
-    `pairs`: X and Y have the two words of a pair at the same place. `trained`: the places in A and in B of the
+    With `pairs`, X and Y have the two words of a pair at the same index. `trained` has the indices in A and in B of the
     attributes that RNSB's classifier is trained on; None for all.
     """
 
@@ -94,7 +94,6 @@ def _shares(counts: Array) -> Array:
 
 
 def _by_attributes(values: Array, counts: DrawCounts) -> dict[str, Array]:
-    """Return the mean over A, over B and over both, from a value for every attribute: (R, a + b)."""
     n = counts.a.shape[1]
     both = np.concatenate([counts.a, counts.b], axis=1)
     parts = {FIRST: (values[:, :n], counts.a), SECOND: (values[:, n:], counts.b), UNION: (values, both)}
@@ -102,7 +101,7 @@ def _by_attributes(values: Array, counts: DrawCounts) -> dict[str, Array]:
 
 
 def joined(blocks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
-    """Return the concatenated values of blocks, by attributes."""
+    """Concatenate the values of blocks, by set of attributes."""
     parts = list(blocks)
     return {name: np.concatenate([part[name] for part in parts]) for name in (FIRST, SECOND, UNION)}
 
@@ -114,8 +113,8 @@ def joined(blocks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
 class Distances:
     """Distances of attributes to means of targets, from inner products.
 
-    `among`: of targets with each other (t, t); `products`: of targets with attributes (t, a); `squares`: the squared
-    lengths of attributes (a,).
+    `among` has the products of targets with each other (t, t), `products` of targets with attributes (t, a), and
+    `squares` the squared lengths of attributes (a,).
     """
 
     among: Array
@@ -145,7 +144,7 @@ class Distances:
 
 
 def beside(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return the weights of all targets in the mean of X and in that of Y, from the counts of each word."""
+    """Return the weights of all targets in the means of X and of Y, from the counts of each word."""
     return np.column_stack([_shares(x), np.zeros_like(y)]), np.column_stack([np.zeros_like(x), _shares(y)])
 
 
@@ -189,7 +188,7 @@ def similarities(vectors: SetVectors) -> tuple[Array, Array]:
 
 
 def parts_of(values: Array, vectors: SetVectors) -> dict[str, Array]:
-    """Return values for all attributes, those of B after those of A in the last axis, by set."""
+    """Split values for all attributes, A before B in the last axis, by set."""
     n = len(vectors.a)
     return {FIRST: values[..., :n], SECOND: values[..., n:], UNION: values}
 
@@ -204,9 +203,9 @@ def spearman(first: Array, second: Array) -> Array:
 
 
 def ect(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
-    """Return the embedding coherence test (Dev & Phillips 2019): Spearman's ρ, over attributes, of two cosines.
+    """Return the embedding coherence test (Dev & Phillips 2019).
 
-    They are those with the mean of X and with the mean of Y. 1: both means order the attributes alike. Targets are not
+    This is Spearman's ρ, over attributes, of their cosines with the mean of X and with the mean of Y. Targets are not
     resampled, whatever the counts.
     """
     both = np.concatenate([counts.a, counts.b], axis=1)
@@ -254,7 +253,6 @@ def ripa(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
 
 
 def _over_attributes(table: Array, block: DrawCounts) -> Iterator[tuple[str, Array]]:
-    """Yield means over each choice of attributes, (R, x, y)."""
     n = block.a.shape[1]
     both = np.concatenate([block.a, block.b], axis=1)
     for name, part, weights in (
@@ -275,11 +273,11 @@ def _of_all(block: DrawCounts, means: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Training rows and rows to classify by a logistic regression with a quadratic penalty.
+    """Training rows and rows to classify by an L2-penalised logistic regression.
 
-    Both are in as many coordinates as the training rows need: the weights of a fit are a combination of these rows. It
-    minimises ½(|w|² + b²) + Σᵢ cᵢ log(1 + exp(−yᵢ(w·xᵢ + b))), the objective of liblinear and so of scikit-learn's
-    solver of that name with C = 1: the intercept b is penalised like the other weights.
+    Both are expressed in the span of the training rows. A fit minimises ½(|w|² + b²) + Σᵢ cᵢ log(1 + exp(−yᵢ(w·xᵢ +
+    b))), the objective of scikit-learn's liblinear solver with C = 1: the intercept b is penalised like the other
+    weights.
     """
 
     learned: Array
@@ -295,7 +293,8 @@ class Space:
     def probabilities(self, labels: Array, counts: Array) -> Array:
         """Return P(second class) of every classified row, (R, m), after fits to rows with `labels` 0 or 1.
 
-        Rows count `counts` times: (R, n) both. Raises MethodError for a fit that does not converge.
+        `counts` has the weights of the rows; both have shape (R, n). Raises MethodError for a fit that does not
+        converge.
         """
         step = max(1, _ELEMENTS // (self.learned.shape[1] * sum(self.learned.shape)))
         parts = [
@@ -346,7 +345,7 @@ def _loss(rows: Array, labels: Array, counts: Array, weights: Array) -> Array:
 def divergence(probabilities: Array, weights: Array) -> Array:
     """Return the Kullback–Leibler divergence, in nats, of probabilities (R, m) from equal ones.
 
-    Probabilities are scaled to sum to 1, and each counts `weights` times, (R, m).
+    Probabilities are weighted by `weights`, (R, m), and scaled to sum to 1.
     """
     n = weights.sum(axis=1, keepdims=True)
     scaled = probabilities / (weights * probabilities).sum(axis=1, keepdims=True)
@@ -367,7 +366,7 @@ def rnsb(vectors: SetVectors, counts: DrawCounts) -> Array:
 
 
 def learning(vectors: SetVectors) -> tuple[Places, Array, Space]:
-    """Return the places of the attributes to train on, their labels (0 of A, 1 of B), and the space of the fits."""
+    """Return the indices of the attributes to train on, their labels (0 of A, 1 of B), and the space of the fits."""
     n, m = len(vectors.a), len(vectors.b)
     first, second = (np.arange(n), np.arange(m)) if vectors.trained is None else vectors.trained
     chosen = np.concatenate([first, second + n])

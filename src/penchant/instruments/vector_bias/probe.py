@@ -28,7 +28,7 @@ from penchant.tables.data_paths import listed
 from penchant.vectors.static import StaticVectors
 
 _READ_AS = "weat"
-"""The instrument's name that marks a category of a set of stimuli as one for static vectors."""
+"""Name of the instrument whose categories are for static vectors."""
 
 
 class VectorBias(VectorBiasSettings, Probe):
@@ -67,11 +67,11 @@ class VectorBias(VectorBiasSettings, Probe):
         for name in self.categories or ():
             if name not in known:
                 hint = f"use one of {', '.join(known)}" if known else ""
-                message = f"no category '{name}' for static vectors"
+                message = f"there is no category '{name}' for static vectors"
                 raise DataError(message, where=stimuli.name, field="categories", hint=hint)
         names = known if self.categories is None else dict.fromkeys(self.categories)
         if not names:
-            raise DataError("no category for static vectors", where=stimuli.name, field="categories")
+            raise DataError("there is no category for static vectors", where=stimuli.name, field="categories")
         categories = [known[name] for name in names]
         for category in categories:
             self._require_usable(category)
@@ -92,7 +92,6 @@ class VectorBias(VectorBiasSettings, Probe):
         return self.pairs == "position" or (self.pairs == "auto" and declared)
 
     def _shortened(self, category: Category) -> Category:
-        """Return a category with a sample of the words of each list (of pairs, a sample of the pairs), for a pilot."""
         x, y, a, b = (self._drawn(part.words) for part in category.lists())
         if self.paired(category):
             x = y = self._drawn([" ".join(pair) for pair in zip(category.x.words, category.y.words, strict=True)])
@@ -122,7 +121,7 @@ class VectorBias(VectorBiasSettings, Probe):
         return TextNeeds(self.stimuli(base))
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with `case` decided. Raises MethodError for a model without static word vectors."""
+        """Return a copy with `case` set. Raises MethodError for a model without static word vectors."""
         vectors = require_static(self.name, model)
         lower = self.case == "lower" or (
             self.case == "auto" and not any(word != word.lower() for word in vectors.words)
@@ -130,7 +129,7 @@ class VectorBias(VectorBiasSettings, Probe):
         return self.model_copy(update={"case": "lower" if lower else "keep"})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the stimuli and all parameters, for the signature."""
+        """Return the entries of the signature: the stimuli and all parameters."""
         stimuli = self.stimuli(base)
         shared = {*Probe.model_fields, "data", "columns", *(() if self.language else ("language",))}
         return {
@@ -163,7 +162,6 @@ class VectorBias(VectorBiasSettings, Probe):
         return Measured(with_numbers(items, present, self), cautions)
 
     def _rows(self, category: Category, model: StaticVectors, known: Mapping[str, str]) -> Iterator[dict[str, object]]:
-        """Yield a row for every word, with a null vector if it has none; `known`: its spelling in the model."""
         paired = self.paired(category)
         for side, part in zip(SIDES, category.lists(), strict=True):
             for place, word in enumerate(part.words):

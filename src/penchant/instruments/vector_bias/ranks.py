@@ -33,7 +33,7 @@ EVERY = "all measures"
 
 
 class Query(NamedTuple):
-    """A category with the attributes of a number."""
+    """A category and a set of attributes."""
 
     category: str
     label: str
@@ -42,10 +42,10 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranks under one measure: of the data, (models, queries), and the mean rank in each resample, (models, resamples).
+    """Observed ranks, (models, queries), and bootstrap mean ranks, (models, resamples), under one measure.
 
-    `shares`: the share of resamples in which a model has each rank in a query, (models, queries, ranks); ties are
-    divided. `smallest`: words in the smallest list.
+    `shares` has the share of resamples in which a model has each rank in a query, (models, queries, ranks); ties are
+    divided. `smallest` is the number of words in the smallest list.
     """
 
     measure: Measure
@@ -63,7 +63,7 @@ def amount(measure: Measure, values: Array) -> Array:
 
 
 def rankings(results: Sequence[BaseResult]) -> list[Ranking]:
-    """Return the ranks of some models under every measure that they share, over the words that all have.
+    """Rank models under every measure that they share, over the words that all have.
 
     Empty for one model, or for results with different words or settings.
     """
@@ -80,7 +80,7 @@ def rankings(results: Sequence[BaseResult]) -> list[Ranking]:
 
 
 def ranking_of(every: Sequence[tuple[CategoryVectors, ...]], measure: Measure, settings: VectorBiasSettings) -> Ranking:
-    """Return the ranks under one measure; `every` has each category's cells, one for each model."""
+    """Rank models under one measure; `every` has each category's cells, one for each model."""
     queries, values, draws = [], [], []
     for models in every:
         found = [observed(cell, measure, settings) for cell in models]
@@ -112,9 +112,9 @@ def _shares(resampled: Array) -> Array:
 
 
 def mean_ranks(results: Sequence[BaseResult]) -> Mapping[str, list[Estimate]]:
-    """Return the mean rank of every model, in the order of the models, by the name of the measure.
+    """Return the mean rank of every model, in the order of the results, by the name of the measure.
 
-    With several measures also the mean over these. n counts queries.
+    With several measures, their mean is included. n counts queries.
     """
     by_measure = rankings(results)
     if not by_measure:

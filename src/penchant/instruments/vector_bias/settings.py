@@ -30,9 +30,9 @@ class VectorBiasSettings(Settings):
     )
     """A set of stimuli as for weat: a bundled name, a directory with set.yaml, SEAT's JSONL files, or a table."""
     columns: Given[dict[Literal["category", "set", "word", "label"], str], Columns] = default_of(default={})
-    """Columns of a table of words that are not called category, set, word or label, as field: column."""
+    """Column names that differ from the fields category, set, word and label, as field: column."""
     categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
-    """Names of the categories to measure. Default: all that are for weat."""
+    """Names of the categories to measure. Default: all categories for weat."""
     language: str | None = None
     """BCP 47 tag of the stimuli, such as tr, which decides upper and lower case. Default: that of the set."""
     measures: Measures = default_of(default=("rnd", "rnsb", "mac", "ect", "ripa"))
@@ -49,7 +49,7 @@ class VectorBiasSettings(Settings):
     split: Annotated[float, Field(gt=0, lt=0.5)] | None = None
     """Share of each attribute set held out at random from RNSB's classifier to measure its accuracy. Default: none."""
     refits: Annotated[int, Field(ge=100, le=RESAMPLES)] = 400
-    """Resamples of RNSB's interval and draws of its test, each of which fits the classifier anew. Default: 400."""
+    """Number of resamples of RNSB's interval and of draws of its test, each with a new fit. Default: 400."""
     case: Literal["auto", "keep", "lower"] = "auto"
     """Spelling in which words are looked up: as written (`keep`) or in lower case (`lower`).
 

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
-
-import polars as pl
 
 from penchant.instruments.comparison import difference
 from penchant.instruments.vector_bias.cells import NUMBERS
+from penchant.instruments.vector_bias.claims import CLAIMS
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of
 from penchant.instruments.vector_bias.exchange import EXACT
 from penchant.instruments.vector_bias.measures import UNION, Measure
 from penchant.instruments.vector_bias.ranks import mean_ranks, rankings
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import BaseResult, Estimate, summary_table
-from penchant.report.finding import Shown, measured, told
 from penchant.report.tables import Number
 from penchant.views.figures import Forest, Panels
-from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import At, Line, RowSource, but, compared, sources
+from penchant.views.rows import At, RowSource, but
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import notes_of
-from penchant.wording.templates import Text
 
-_SHOWN = Shown("+.2f", "words")
 _NULL: Mapping[Measure, float] = {"rnd": 0, "rnsb": 0, "mac": 1, "ect": 1, "ripa": 0}
 """The value of each measure without bias."""
 _SIGNED = ("rnd", "ripa")
@@ -36,7 +30,7 @@ _SIGNED = ("rnd", "ripa")
 _STIMULI = Column("label", lambda line: "" if line["label"] == line["category"] else str(line["label"]))
 _QUERY = (level("category"), _STIMULI)
 _MEAN_RANK = Column("value", lambda line: Number(line["value"], line["low"], line["high"], notes=notes_of(line.row)))
-"""A mean rank, whose interval is over words, so that few queries need no caution."""
+"""A mean rank with its interval over words."""
 _NUMBERS = (level("attributes"), count(), number("value", "+.4f"), p(), adjusted())
 
 
@@ -45,6 +39,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     long = {"ripa", *(["rnd"] if settings.distance == "euclid" else [])} & set(settings.measures)
     return {
         "settings": settings,
+        "some": lambda count, of: "" if of == 1 else f" in {count:,} of {of:,} cases",
         "cases": list(dict.fromkeys(result.signature["case"] for result in results)),
         "long": [] if settings.normalise else [NAMES[measure] for measure in NAMES if measure in long],
         "exact": EXACT,
@@ -59,7 +54,6 @@ def _is_number(value: object) -> bool:
 
 
 def _by_attributes(measure: Measure, form: str, who: Column, kind: Callable[[str], str] = str) -> TableSpec:
-    """Return a table with a row for each category and model and a column for each set of attributes."""
     name = measure if kind is str else f"differences-{measure}"
     columns = [number(part, form, attributes=part, star=True) for part in attributes_of(measure)]
     at = At(measure=kind(NAMES[measure]), attributes=attributes_of(measure)[0])
@@ -69,8 +63,6 @@ def _by_attributes(measure: Measure, form: str, who: Column, kind: Callable[[str
 def _ranked(
     rows: Callable[[Sequence[BaseResult]], Iterable[list[Estimate]]],
 ) -> Callable[[Sequence[RowSource]], list[RowSource]]:
-    """Return a function that makes a source of each model from lists with one estimate per model."""
-
     def ranked(found: Sequence[RowSource]) -> list[RowSource]:
         results = [source.result for source in found if source.result is not None]
         signature = results[0].signature.with_(model=" and ".join(source.model for source in found))
@@ -93,51 +85,6 @@ def _in_queries(results: Sequence[BaseResult]) -> Iterator[list[Estimate]]:
             first, last = ranking.shares[:, q, 0], ranking.shares[:, q, -1]
             for name, values in (("rank", ranking.ranks[:, q]), ("first", first), ("last", last)):
                 yield [Estimate(name, float(value), ranking.draws.shape[1], by=by) for value in values]
-
-
-# The finding --------------------------------------------------------------------------------------------------------
-
-
-def _biases(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield one sentence for each model, and one for every two models."""
-    words = text.below("prose", "finding")
-    for source in sources(results):
-        parts = _parts(source.lines, {measure: null for measure, null in _NULL.items() if measure != "mac"}, words)
-        yield words.get("model", model=source.model, parts=parts) if parts else ""
-    if comparison is not None:
-        (source,) = compared(comparison)
-        for names, lines in groupby(source.lines, key=lambda line: line.model):
-            parts = _parts(list(lines), dict.fromkeys(_NULL, 0.0), words, difference)
-            yield words.get("pair", pair=names, parts=parts) if parts else ""
-
-
-def _parts(
-    lines: Sequence[Line], nulls: Mapping[Measure, float], words: Text, kind: Callable[[str], str] = str
-) -> list[str]:
-    """Return the number of queries with a clear bias under each measure, and the clearest; then the measures with none.
-
-    A bias is clear if both interval and test exclude the unbiased value. The union of A and B does not count as a
-    query.
-    """
-    clear_parts: list[str] = []
-    unclear: dict[str, list[tuple[str, int]]] = {}
-    for measure, null in nulls.items():
-        name = NAMES[measure]
-        own = (line for line in lines if line["measure"] == kind(name) and line["attributes"] != UNION)
-        rows = measured(line.row for line in own)
-        clear = [row for row in rows if told(row, null)]
-        apart = words.get("apart", kind(name)) or "0"
-        if clear:
-            most = max(clear, key=lambda row: abs(row["value"] - null))
-            facts = {"name": name, "apart": apart, "clear": len(clear), "of": len(rows), "row": most}
-            clear_parts.append(words.get("clear", **facts, number=replace(_SHOWN, null=null).number(most)))
-        elif rows:
-            unclear.setdefault(apart, []).append((name, len(rows)))
-    rest = (
-        words.get("unclear", names=[name for name, _ in group], apart=apart, of=sum(n for _, n in group))
-        for apart, group in unclear.items()
-    )
-    return [*clear_parts, *rest]
 
 
 VIEWS = Views(
@@ -186,6 +133,6 @@ VIEWS = Views(
         ),
         each=tuple(ModelColumn(name, signed=name in NUMBERS[:4]) for name in NUMBERS),
     ),
-    finding=(FindingPart(_biases),),
+    claims=CLAIMS,
     facts=_facts,
 )

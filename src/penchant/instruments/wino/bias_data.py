@@ -71,7 +71,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The two files of one set of pairs, with its type; a table stands for both, and its rows have types."""
+    """The two files of one set of pairs, with its type; a table is both files, and its rows have types."""
 
     pro: Path
     anti: Path
@@ -99,9 +99,9 @@ class WinoBiasPairs:
 
 
 def pair_files(named: Iterable[Path]) -> list[PairFiles]:
-    """Return the files of pairs among some files and folders, pro with anti, and the tables.
+    """Match the pro- and anti-stereotypical files among files and folders, and collect the tables.
 
-    In a folder, only files with the published names are read. Raises DataError for a text file whose name does not
+    In a folder, only files with the published names are used. Raises DataError for a text file whose name does not
     contain its side and type, or that has no partner.
     """
     pairs: dict[tuple[Path, str], dict[str, Path]] = {}
@@ -140,7 +140,7 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
     """Read pairs from files and folders; `lists` are the lists of occupations, by gender.
 
     Pairs that differ in more than the pronouns in brackets are left out, and cautions name them. Raises DataError
-    naming file and line for files that do not match, or lines that cannot be read.
+    naming file and line for files that do not match, and for invalid lines.
     """
     files = pair_files(places)
     genders = _genders(lists)
@@ -219,7 +219,6 @@ def _sentence(line: Marked, file: Path) -> LocatedSentence:
 
 
 def _pair(files: PairFiles, pro: Marked, anti: Marked, kind: str, genders: dict[str, str]) -> Item | str:
-    """Return a pair, or the reason that the two sentences are not one."""
     apart = difference(pro.text, anti.text)
     if isinstance(apart, str):
         return apart
@@ -269,7 +268,7 @@ def _marked(line: str, number: int, path: Path) -> Marked:
         text += body[last : mark.start()]
         last = mark.end()
         if (mark.group() == "[") == (begun >= 0):
-            raise DataError("brackets do not come in pairs", file=path, line=number, hint="write [The cook] … [he] …")
+            raise DataError("the brackets do not match", file=path, line=number, hint="write [The cook] … [he] …")
         if mark.group() == "[":
             begun = len(text)
         else:
@@ -290,18 +289,16 @@ def occupation_lists(named: Sequence[Path]) -> dict[str, Path]:
 
 
 def _genders(lists: dict[str, Path]) -> dict[str, str]:
-    """Return the gender of every occupation in the lists. Raises DataError for an occupation in both."""
     genders: dict[str, str] = {}
     for gender, path in lists.items():
         for number, line in _occupations(path):
             name = " ".join(line.lower().split())
             if name and genders.setdefault(name, gender) != gender:
-                raise DataError(f"'{name}' is in the other list too", file=path, line=number)
+                raise DataError(f"'{name}' is also in the other list", file=path, line=number)
     return genders
 
 
 def _occupations(path: Path) -> Iterable[tuple[int, str]]:
-    """Return the lines of a list, or the column `occupation` of a table, with their numbers."""
     if path.suffix.lower() in _TEXTS:
         return enumerate(read_text(path).splitlines(), 1)
     rows = read_rows(path)
@@ -310,7 +307,6 @@ def _occupations(path: Path) -> Iterable[tuple[int, str]]:
 
 
 def _list_cautions(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
-    """Return cautions about occupations missing from the lists, or listed under the other gender."""
     if not genders:
         return []
     absent = Counter(item.labels["occupation"] for item in items if not item.labels["listed"])
@@ -322,7 +318,6 @@ def _list_cautions(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
 
 
 def _refused_cautions(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int) -> list[str]:
-    """Return a caution with the lines of every pair that is left out, which are the same in both files."""
     lost = sum(len(lines) for _, lines in refused)
     reasons = []
     for files, lines in refused:
@@ -334,7 +329,6 @@ def _refused_cautions(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept:
 
 
 def _distinct(items: Sequence[Item]) -> None:
-    """Raise DataError for two pairs with the same id, which two folders with the same files have."""
     seen: dict[str, Item] = {}
     for item in items:
         if seen.setdefault(item.id, item) is not item:

@@ -33,9 +33,9 @@ ADJUSTED_DIFFERENCE = f"difference of {ADJUSTED}"
 HALF = 0.5
 OCCUPATIONS = "occupations"
 UNBALANCED = 0.01
-"""Distance from one half from which the share of pairs with a male pro-stereotypical pronoun gets a caution."""
+"""Deviation from ½ of the share of pairs with a male pro-stereotypical pronoun above which a caution is raised."""
 STRONG = 0.9
-"""Share of pairs with the same gender from which a caution says that a model prefers this gender."""
+"""Share of pairs with the same preferred gender from which a caution is raised."""
 
 
 def credits(gaps: Array) -> Array:
@@ -113,9 +113,9 @@ def _by(estimate: Estimate, measure: str, scope: str, group: str = ALL) -> Estim
 
 
 def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Settings) -> Estimate:
-    """Return the mean credit of some pairs, against one half.
+    """Return the mean credit of some pairs, tested against one half.
 
-    Within one occupation, or if occupations do not differ, by Wilson's interval and the binomial test.
+    Wilson's interval and the binomial test are used within one occupation, or if occupations do not differ.
     """
     part = credit[chosen]
     ties = int((part == HALF).sum())
@@ -133,12 +133,11 @@ def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Settings) ->
 def over_occupations(
     items: pl.DataFrame, values: Array, probe: Settings, *, against: float, proportion: bool = False
 ) -> Estimate:
-    """Return the mean of one value a pair with a cluster-robust t interval and test; `n` counts pairs.
+    """Return the mean of one value per pair with a cluster-robust t interval and test; `n` counts pairs.
 
-    Occupations are a sample of those of their gender. An occupation contributes to the error by its residual from the
-    mean of its gender, not from that of all: a model that gives more to one gender does not make occupations of the
-    same gender differ. The residuals of a gender are widened for its estimated mean. If a gender has one occupation,
-    all count as of one gender. A `proportion` has its interval on the logit scale.
+    Occupations are clusters within strata of gender: each contributes to the error by its residual from the mean of its
+    gender. The residuals of a gender are widened for its estimated mean. If a gender has one occupation, there is one
+    stratum. A `proportion` has its interval on the logit scale.
     """
     frame = items.select("occupation", "gender").with_columns(pl.Series("value", values, dtype=pl.Float64))
     totals = frame.group_by("gender", "occupation").agg(pl.col("value").sort().sum().alias("sum"), pl.len().alias("n"))
@@ -176,8 +175,7 @@ def adjusted(items: pl.DataFrame, odds: Array, probe: Settings) -> Estimate:
     """Return the gender-adjusted preference; `n` counts occupations.
 
     This is the mean log-odds of the male pronoun over occupations with a male pro-stereotypical pronoun, minus the mean
-    over those with a female one. With every value of a side of n_s of all n occupations multiplied by ±n/n_s, the
-    difference is the mean over all of them, and the error of their stratified mean is that of the difference.
+    over those with a female one.
     """
     means = occupation_means(items, odds)
     sides = means["gender"].to_list()
@@ -214,10 +212,10 @@ def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterato
 def differences(
     a: ComparedSide[WinoBiasSettings], b: ComparedSide[WinoBiasSettings], unlike: bool
 ) -> Iterator[Estimate]:
-    """Yield the shares and the gender-adjusted preference of a minus those of b, over all pairs and by type.
+    """Yield the differences (a − b) in the shares and the gender-adjusted preference, over all pairs and by type.
 
-    Differences are taken pair by pair. The preference has the unit of the score, so that models scored by different
-    methods (`unlike`) have no difference of preferences.
+    Differences are taken pair by pair. Preferences have the unit of the score and are not compared if the methods
+    differ (`unlike`).
     """
     items = a.items
     pro, odds = ([values(side.items, side.how) for side in (a, b)] for values in (preferences, log_odds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,28 +17,21 @@ from penchant.instruments.wino.bias_estimates import (
     PREFERS_MALE,
     PREFERS_PRO,
     PRO_DIFFERENCE,
-    STRONG,
     TIES,
     credits,
     log_odds,
     preferences,
 )
+from penchant.instruments.wino.claims import BIAS_CLAIMS
 from penchant.instruments.wino.pronoun_scores import WORDS, first_score, scoring_facts, strips
 from penchant.records import BaseResult
-from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell
 from penchant.views.figures import Forest
-from penchant.views.finding import ClearDifferences, FindingPart, Levels
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import FIRST, At, Line, RowSource, sources
+from penchant.views.rows import FIRST, At, Line, RowSource
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
-from penchant.wording.templates import Text
 
-_SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
-_NATS = Shown("+.3f", "occupations")
-_POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
-_WHOLE: dict[str, Any] = {"scope": "overall", "normalise": FIRST}
 _PARTS = ("overall", "type", "gender", "form")
 _PREFERRED = {PREFERS_PRO: "pro-stereotypical", PREFERS_MALE: "male"}
 _NAMES = {1.0: "pro", 0.5: "tie", 0.0: "anti"}
@@ -58,7 +51,6 @@ def _side(line: Line) -> str:
 
 
 def _of_gender(gender: str) -> Column:
-    """Return a column with the log-odds of occupations of a stereotypical gender, filled only in rows of all pairs."""
     shown = number(gender, "+.3f", scope="gender", group=gender, measure=LOG_ODDS)
 
     def cell(line: Line) -> Cell:
@@ -68,7 +60,6 @@ def _of_gender(gender: str) -> Column:
 
 
 def _figure_rows(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the rows as figures show them: parts and occupations by name, shares in percent."""
     selected = []
     for source in found:
         assert source.result is not None
@@ -87,19 +78,7 @@ def _figure_rows(found: Sequence[RowSource]) -> list[RowSource]:
     return selected
 
 
-def _share(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the share of pairs of each model, and the models that owe it to a preference for one gender."""
-    rows = {
-        name: [(source.model, source.only(At(measure=name, **_WHOLE))[0].row) for source in sources(results)]
-        for name in _PREFERRED
-    }
-    each = levels(rows[PREFERS_PRO], _SHARE, "50%")
-    one_sided = [name for name, row in rows[PREFERS_MALE] if max(row["value"], 1 - row["value"]) >= STRONG]
-    yield text.get("prose", "finding", "share", each=each, one_sided=one_sided) if each else ""
-
-
 def _items(result: BaseResult) -> pl.DataFrame:
-    """Return the items with the preferred sentence, its advantage, and the log-odds of the male pronoun."""
     items, how = result.items, first_score(result)
     gaps = preferences(items, how)
     return items.with_columns(
@@ -185,12 +164,6 @@ VIEWS = Views(
         rows=_items,
         parallel=True,
     ),
-    finding=(
-        FindingPart(_share),
-        Levels("male", At(measure=PREFERS_MALE, **_WHOLE), _SHARE, "50%"),
-        Levels("adjusted", At(measure=ADJUSTED, **_WHOLE), _NATS),
-        ClearDifferences("shares", At(measure=PRO_DIFFERENCE, **_WHOLE), _POINTS),
-        ClearDifferences("preferences", At(measure=ADJUSTED_DIFFERENCE, **_WHOLE), _NATS),
-    ),
+    claims=BIAS_CLAIMS,
     facts=scoring_facts,
 )

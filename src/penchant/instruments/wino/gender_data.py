@@ -98,7 +98,10 @@ class WinogenderItems:
 
 
 def sentences_file(path: Path) -> Path:
-    """Return the table of sentences or templates: the file, or the published one in a folder. Raises DataError."""
+    """Return the table of sentences or templates: the file, or the published one in a folder.
+
+    Raises DataError if the folder contains neither.
+    """
     if not is_directory(path):
         return path
     for name in (SENTENCES, TEMPLATES):
@@ -158,7 +161,6 @@ def read_winogender(
 
 
 def _from_sentences(path: Path, columns: WinogenderColumns) -> list[Item]:
-    """Return the items of a table of sentences, each candidates of three sentences."""
     names = {"sentid": columns.sentid, "sentence": columns.sentence}
     parts: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
     errors: list[DataError] = []
@@ -201,7 +203,10 @@ def _id_error(fields: Sequence[str]) -> str:
 
 
 def _from_template(row: TemplateRow, line: int, path: Path) -> Iterator[Item]:
-    """Yield the items of a template: with the participant, and with someone instead. Raises DataError."""
+    """Yield the items of a template: with the participant, and with someone instead.
+
+    Raises DataError if the template lacks a slot.
+    """
     slots = [slot for slot in _PRONOUNS if slot in row.sentence]
     for needed in ("$OCCUPATION", "$PARTICIPANT"):
         if needed not in row.sentence:
@@ -239,7 +244,10 @@ def _item(occupation: str, participant: str, answer: str, *, texts: Mapping[str,
 
 
 def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str, dict[str, float]]:
-    """Return the percentages of women by statistic and occupation; empty cells are left out. Raises DataError."""
+    """Return the percentages of women by statistic and occupation; empty cells are left out.
+
+    Raises DataError if a column is missing or a row is invalid.
+    """
     rows = read_rows(path)
     present = list(dict.fromkeys(name for row in rows for name in row.values))
     lacking([occupation, *shares], present, path)
@@ -279,7 +287,6 @@ def _percent(value: object) -> float | None:
 def _left_out(
     refused: Sequence[str], of: int, items: Sequence[Item], women: Mapping[str, Mapping[str, float]]
 ) -> Iterator[Note]:
-    """Yield cautions about items that differ in more than pronouns, and about occupations without a percentage."""
     if refused:
         places = first_of(refused, _SHOWN, separator="; ")
         yield Note("wino.items-left-out", lost=len(refused), of=of, places=places)

@@ -80,7 +80,7 @@ def women(items: pl.DataFrame, share: str) -> dict[str, float]:
 def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) -> list[Estimate]:
     """Return all estimates under one normalisation.
 
-    Holm's families are the parts of the sentences other than all of them, of each measure and statistic.
+    Holm's families are the parts of the sentences, without the whole, for each measure and statistic.
     """
     unadjusted = (
         replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe)
@@ -121,7 +121,7 @@ def over_templates(
 ) -> tuple[Estimate, Estimate]:
     """Return the sd of score(she) − score(he) between an occupation's templates, and their share of the variance.
 
-    Over the items with the value `chosen[1]` in the column `chosen[0]`, or over all.
+    `chosen` selects items by a column and its value; None selects all.
     """
     frame = items.select("occupation", *dict.fromkeys([chosen[0]] if chosen else []))
     frame = frame.with_columns(
@@ -144,7 +144,7 @@ def over_templates(
 def templates(items: pl.DataFrame) -> list[str]:
     """Return the sentence of every item without its other person.
 
-    Sentences about a participant and about someone thus count as one template.
+    Sentences about a participant and about someone thus share a template.
     """
     return [
         re.sub(rf"\b(?:(?:the|an?) )?(?:{re.escape(participant)}|{SOMEONE})\b", "…", text, flags=re.IGNORECASE)
@@ -157,14 +157,14 @@ def _by(estimate: Estimate, measure: str, part: str, *, occupation: str = ALL, s
 
 
 def mean(values: Array, probe: Settings) -> Estimate:
-    """Return the mean over occupations, against 0."""
+    """Return the mean over occupations, tested against 0."""
     return t_mean(values, level=probe.level, noun=OCCUPATIONS, against=0)
 
 
 def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Settings) -> Iterator[tuple[str, Estimate]]:
     """Yield correlations of occupations' means with their share of women, and the slope per 10 points.
 
-    Only occupations with a known share count.
+    Occupations without a known share are left out.
     """
     x, y, without = paired(frame, known)
     how = _resampling(probe)
@@ -212,10 +212,10 @@ def gender_cautions(items: pl.DataFrame) -> Iterator[Note]:
 def differences(
     a: ComparedSide[WinogenderSettings], b: ComparedSide[WinogenderSettings], unlike: bool
 ) -> Iterator[Estimate]:
-    """Yield means, slopes and correlations of a minus those of b, over all sentences and their parts.
+    """Yield the differences (a − b) in means, slopes and correlations, over all sentences and their parts.
 
-    They come from the differences of scores sentence by sentence. For scores of different methods (`unlike`) there are
-    only correlations, which have no units.
+    Means and slopes come from differences of scores sentence by sentence. If the methods differ (`unlike`), only
+    correlations, which have no unit, are compared.
     """
     probe = a.settings
     each = [preferences(side.items, side.how) for side in (a, b)]

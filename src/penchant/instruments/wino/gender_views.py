@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.instruments.wino.claims import GENDER_CLAIMS
 from penchant.instruments.wino.gender_data import ROLES
 from penchant.instruments.wino.gender_estimates import (
     EFFECT,
@@ -30,19 +31,15 @@ from penchant.instruments.wino.gender_estimates import (
 )
 from penchant.instruments.wino.pronoun_scores import ALL, WORDS, first_score, scoring_facts, strips
 from penchant.records import BaseResult
-from penchant.report.finding import Shown
 from penchant.report.tables import Cell
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Forest
-from penchant.views.finding import ClearDifferences, Levels
 from penchant.views.items import ItemColumn, Items, ModelColumn
 from penchant.views.rows import FIRST, At, Line, RowSource, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
 
-_NUMBER = Shown("+.3f", "occupations")
-_R = Shown("+.2f", "occupations", ends=(-1, 1))
 _PARTS = {ALL: "all", OCCUPATION: "effect", PARTICIPANT: "control", EFFECT: "beyond"}
 """The key in `text.yaml` of the name of each part in figures."""
 _SCORE = level("normalise", "score")
@@ -82,7 +79,6 @@ def _value(part: str, line: Line) -> Cell:
 
 
 def _first_share(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the rows of the first statistic, with the parts under their names in figures."""
     selected = []
     names = {part: WORDS.get("winogender", "parts", key) for part, key in _PARTS.items()}
     for source in found:
@@ -108,7 +104,6 @@ def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
 
 
 def _line(points: Sequence[dict[str, Any]]) -> list[Straight]:
-    """Return the least-squares line, whose slope is in the table."""
     if len(points) < 2:
         return []
     x, y = (fmean(point[key] for point in points) for key in ("women", "preference"))
@@ -118,7 +113,6 @@ def _line(points: Sequence[dict[str, Any]]) -> list[Straight]:
 
 
 def _items(result: BaseResult) -> pl.DataFrame:
-    """Return the items with the most probable pronouns and the preference for the female one."""
     items, how = result.items, first_score(result)
     credit = tops(items, how)
     best = [" and ".join(role for role in ROLES if credit[role][i] > 0) for i in range(len(items))]
@@ -194,14 +188,6 @@ VIEWS = Views(
         tokens=strips(*ROLES),
         rows=_items,
     ),
-    finding=(
-        Levels("effect", At(measure=PEARSON, part=OCCUPATION), _R),
-        Levels("control", At(measure=PEARSON, part=PARTICIPANT), _R),
-        Levels("beyond", At(measure=SLOPE, part=EFFECT), _NUMBER),
-        Levels("mean", At(measure=MEAN, part=ALL), _NUMBER),
-        ClearDifferences(
-            "differences", At(measure=PEARSON_DIFFERENCE, part=OCCUPATION, share=FIRST, normalise=FIRST), _R
-        ),
-    ),
+    claims=GENDER_CLAIMS,
     facts=_facts,
 )

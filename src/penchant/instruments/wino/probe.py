@@ -67,7 +67,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
         return item.labels["occupation"]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with method and normalisations decided. Raises MethodError if they are incompatible."""
+        """Return a copy with method and normalisations set. Raises MethodError if they are incompatible."""
         method = method_for(self.method, language_model(model), pair=self.pairs)
         for how in self.normalisations() or ["none"]:
             check_normalise(how, method)
@@ -75,7 +75,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the key of the constant of `pen`."""
+        """Return the signature key of the constant of the `pen` normalisation."""
         return {"pen-alpha"}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
@@ -83,7 +83,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
         return signature.with_(normalise=estimate.by["normalise"])
 
     def how(self, model: Model) -> dict[str, object]:
-        """Return the part of a signature about scoring."""
+        """Return the entries of the signature about scoring."""
         lm = language_model(model)
         return {
             "method": self.method,
@@ -137,7 +137,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
         return places, tuple(lists.items())
 
     def read(self, places: tuple[Path, ...], lists: tuple[tuple[str, Path], ...]) -> WinoBiasPairs:
-        """Return the pairs. Raises DataError naming file and line."""
+        """Read the pairs. Raises DataError naming file and line."""
         return read_winobias(places, dict(lists))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
@@ -145,7 +145,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
         return list(self.read_set(base).files)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the files and the parameters of scoring, for the signature."""
+        """Return the entries of the signature: the files and the parameters of scoring."""
         return {"data": cited(self.files(base)), **self.how(model)}
 
     def scores(self, session: Session, items: Sequence[Item]) -> list[list[SentenceScore]]:
@@ -180,7 +180,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
         return *self.files(base), *self.shares, *dict(self.columns).values()
 
     def read(self, sentences: Path, statistics: Path, *columns: str) -> WinogenderItems:
-        """Return the items with the statistics. Raises DataError naming file, line and field."""
+        """Read the items and the statistics. Raises DataError naming file, line and field."""
         return read_winogender(sentences, statistics, self.shares, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
@@ -190,7 +190,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
         return [sentences_file(named), statistics]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the files, the columns read from them and the parameters of scoring, for the signature."""
+        """Return the entries of the signature: the files, their columns and the parameters of scoring."""
         sentences, statistics = self.files(base)
         return {
             "data": cited([sentences]),

@@ -69,11 +69,11 @@ class WinoBiasSettings(PronounSettings):
     data: Annotated[Given[Paths, Data], CITED, TableField(("pro", "anti", "type"))] = Field(kw_only=False)
     """A folder with the published files, or the files themselves, or a table of pairs.
 
-    Of a folder, all files named {pro,anti}_stereotyped_type{1,2}.txt.{dev,test} are read. Names of other files contain
+    In a folder, all files named {pro,anti}_stereotyped_type{1,2}.txt.{dev,test} are used. Names of other files contain
     pro or anti, and type1 or type2. A table has the columns pro, anti and, if there are both types, type.
     """
     male_occupations: Annotated[_Files, CITED, TableField((OCCUPATION,))] = default_of(default=None)
-    """A list of occupations with a male stereotype, one a line, or a table with the column occupation.
+    """A list of occupations with a male stereotype, one per line, or a table with the column occupation.
 
     The pairs are checked against it. Default: male_occupations.txt in the folder of the data, if it exists.
     """

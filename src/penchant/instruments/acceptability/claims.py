@@ -1,0 +1,41 @@
+"""Claims of acceptability: agreement with ratings, the use of corrected scores, and the weight of frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from penchant.instruments.acceptability.estimates import BETWEEN_SCORES, PARAMETERS, SENTENCES
+from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON
+from penchant.records import BaseResult
+from penchant.report.significance import Shown
+from penchant.views.claims import Claim
+from penchant.views.rows import FIRST, At, Line, RowSource
+
+_R = Shown("+.2f", SENTENCES, ends=(-1, 1))
+_GAP = Shown("+.2f", SENTENCES, ends=(-2, 2))
+_WEIGHT = Shown(".2f", SENTENCES, null=1)
+AGREEMENT, BETTER, WEIGHT = 0.1, 0.05, 0.2
+"""The smallest effects of interest: Cohen's small correlation, half of it for differences, a fifth of SLOR's weight."""
+
+
+def _corrected(found: Sequence[RowSource]) -> Iterator[Line]:
+    """Yield the differences of the other scores from the first one."""
+    for source in found:
+        lines = source.only(At(measure=BETWEEN_SCORES))
+        yield from (line for line in lines if line["score"].endswith(_first_score(lines[0])))
+
+
+def _first_score(line: Line) -> str:
+    return " − " + str(line["score"]).split(" − ")[1]
+
+
+def _unbounded(line: Line, results: Sequence[BaseResult]) -> str:
+    return "" if line["low"] == line["low"] else "unbounded"
+
+
+CLAIMS = (
+    Claim("agrees", At(measure=PEARSON, score=FIRST), _R, AGREEMENT),
+    Claim("corrected", _corrected, _GAP, BETTER, place=lambda line: line["score"].split(" − ")[0], alone=True),
+    Claim("frequency", At(measure=PARAMETERS[0]), _WEIGHT, WEIGHT, barred=_unbounded),
+    Claim("more", At(measure=DIFFERENCE, score=FIRST), _GAP, BETTER, compared=True),
+)

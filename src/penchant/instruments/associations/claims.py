@@ -1,0 +1,53 @@
+"""Claims of association tests: which targets go with which attributes, beyond the control, and more in which model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from penchant.instruments.associations.compare import DIFFERENCE
+from penchant.instruments.associations.control_category import BEYOND
+from penchant.instruments.associations.view_rows import FACTORS, HEADLINE, shown_at
+from penchant.records import BaseResult, Signature
+from penchant.report.significance import Shown, outside, told
+from penchant.views.claims import Claim, Rows
+from penchant.views.rows import At, Line, RowSource
+from penchant.wording.phrases import notes_of
+
+MARGIN = 0.2
+"""The smallest effect of interest: Cohen's small effect, in standard deviations of the associations."""
+
+
+def _shown(*measures: str) -> Rows:
+    """Return a function that yields the estimates at the layer, context and sampling that tables show first."""
+
+    def rows(found: Sequence[RowSource]) -> Iterator[Line]:
+        for source in shown_at(*FACTORS, measures=measures)(found):
+            yield from source.only(At(measure=measures))
+
+    return rows
+
+
+def _category(line: Line) -> str:
+    return f"{line['category']} ({line['label']})" if line["label"] else str(line["category"])
+
+
+def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
+    return "dependent" if told(line.row) and Signature.parse(line["signature"]).get("unit") == "sentence" else ""
+
+
+def _undecided(line: Line, results: Sequence[BaseResult]) -> str:
+    """Return why an effect size decides nothing: its sets are separated, its test one-sided, its unit the sentence."""
+    if any(note.code == "associations.separated" for note in notes_of(line.row)):
+        return "separated"
+    one_sided = Signature.parse(line["signature"]).get("alternative") == "upper"
+    return "reversed" if one_sided and line["value"] < 0 and outside(line.row) else _dependent(line, results)
+
+
+def claims(noun: str) -> tuple[Claim, ...]:
+    """Return the claims of a test; `noun` is the plural noun for the stimuli that its effect sizes are over."""
+    how = Shown("+.2f", noun, " SD")
+    return (
+        Claim("associates", _shown(*HEADLINE), how, MARGIN, place=_category, barred=_undecided),
+        Claim("beyond", _shown(BEYOND), how, MARGIN, place=_category, barred=_dependent),
+        Claim("more", _shown(DIFFERENCE), how, MARGIN, compared=True, place=_category, barred=_dependent),
+    )

@@ -1,0 +1,95 @@
+"""Claims of minimal pairs: the preferred sentence, the effect of token length, and differences of models and people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from penchant.instruments.minimal_pairs.compare import EQUAL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
+from penchant.instruments.minimal_pairs.fair_pairs import GAIN
+from penchant.instruments.minimal_pairs.human_estimates import MINUS_PEOPLE
+from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, of_stereotypes
+from penchant.instruments.minimal_pairs.settings import DIFFERENCE
+from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups
+from penchant.records import SIDES
+from penchant.report.significance import Shown
+from penchant.views.claims import Claim
+from penchant.views.rows import FIRST, At, Line, RowSource
+
+_SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
+_STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
+_POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
+PREFERENCE, LENGTH, MODELS = 0.05, 0.05, 0.02
+"""The smallest effects of interest on accuracy: of a preference, of token length, and between two models."""
+
+
+def _overall(measure: str, wanted: Callable[[RowSource, str], bool], **levels: Any) -> Callable[..., Iterator[Line]]:
+    """Return a function that yields an estimate per data set: for exactly these groups if there are few of them."""
+
+    def rows(found: Sequence[RowSource]) -> Iterator[Line]:
+        for source in found:
+            for name in source.frame["dataset"].unique(maintain_order=True) if len(source.frame) else ():
+                if wanted(source, name):
+                    at = At(measure=measure, dataset=name, scope=("overall", "stereotype"), normalise=FIRST, **levels)
+                    these = At(measure=of_groups(measure), dataset=name, scope=THESE, normalise=FIRST)
+                    yield from (source.only(these) or source.only(at))[:1]
+
+    return rows
+
+
+def _stereotypes(source: RowSource, name: str) -> bool:
+    return bool(of_stereotypes(source.frame, name))
+
+
+def _acceptability(source: RowSource, name: str) -> bool:
+    return not _stereotypes(source, name)
+
+
+def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
+    for source in found:
+        for name in source.frame["dataset"].unique(maintain_order=True) if len(source.frame) else ():
+            yield from source.only(At(measure=GAP, dataset=name, scope="overall", split=UNEQUAL, normalise=FIRST))
+
+
+def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
+    """Yield the difference of each two models on a data set: for exactly these groups if there are few of them.
+
+    With `equal`, it is the difference on pairs of equal length under both models if lengths differ.
+    """
+    for source in found:
+        first: dict[tuple[str, ...], Line] = {}
+        for line in source.only(At(measure=DIFFERENCE, scope="overall", split=ALL)):
+            first.setdefault(tuple(line[name] for name in (*SIDES, "dataset")), line)
+        for line in first.values():
+            alike = line.at(split=EQUAL) if equal else None
+            chosen = alike if alike is not None and 0 < alike["n"] < line["n"] else line
+            yield chosen.at(measure=of_groups(DIFFERENCE), scope=THESE) or chosen
+
+
+def _place(line: Line) -> str:
+    """Return the data set of a row, if there are several, and its split if it is not about all pairs."""
+    several = line.source.frame["dataset"].n_unique() > 1
+    parts: Iterable[str] = [line["dataset"] if several else "", line["split"] if line["split"] != ALL else ""]
+    return ", ".join(filter(None, parts))
+
+
+CLAIMS = (
+    Claim("prefers", _overall(ACCURACY, _acceptability, group=ALL, split=ALL), _SHARE, PREFERENCE, place=_place),
+    Claim("stereotypes", _overall(STEREOTYPE, _stereotypes, group=ALL, split=ALL), _STEREOTYPE, 5, place=_place),
+    Claim("length", _gaps, _POINTS, LENGTH, place=_place, alone=True),
+    Claim("more", partial(_differences, equal=True), _POINTS, MODELS, compared=True, place=_place),
+    Claim("people", _overall(MINUS_PEOPLE, _acceptability), _POINTS, PREFERENCE, place=_place),
+)
+
+
+def _gains(found: Sequence[RowSource]) -> Iterator[Line]:
+    for source in found:
+        yield from source.only(At(measure=GAIN, scope="overall", split=ALL))[:1]
+
+
+FAIR_CLAIMS = (
+    Claim("gain", _gains, _POINTS, PREFERENCE),
+    Claim("more", partial(_differences, equal=False), _POINTS, MODELS, compared=True, place="dataset"),
+)

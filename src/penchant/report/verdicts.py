@@ -1,0 +1,95 @@
+"""Verdicts on the claims of a study: yes, no, cannot tell or not measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+YES, NO, CANNOT_TELL, NOT_MEASURED = "yes", "no", "cannot tell", "not measured"
+KINDS = (YES, NO, CANNOT_TELL, NOT_MEASURED)
+"""The kinds of verdicts, in the order in which they are displayed."""
+_NUMBERS = ("value", "low", "high", "level", "p", "p_holm")
+SCHEMA = {
+    **dict.fromkeys(("claim", "verdict", "direction", "model", "second", "place"), pl.String),
+    **dict.fromkeys(_NUMBERS, pl.Float64),
+    "n": pl.Int64,
+    "tests": pl.Int64,
+    "margin": pl.Float64,
+    **dict.fromkeys(("needed", "answer", "signature"), pl.String),
+}
+"""The columns of a table of verdicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on a claim about a model, or about a pair of models.
+
+    `row` is the estimate, `margin` the smallest effect of interest, and `needed` how many items would settle the claim
+    if it cannot be told. `place` is the level that the verdict is about, if there are
+    several, and `barred` the key of the text that says why the estimate cannot decide. `direction` of a yes is above or
+    below the null.
+    """
+
+    claim: str
+    kind: str
+    models: tuple[str, ...]
+    place: str = ""
+    row: Mapping[str, Any] | None = field(default=None, repr=False)
+    margin: float = math.nan
+    needed: str = ""
+    barred: str = ""
+    direction: str = ""
+    sentence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a claim's question: sentences about all models, and the verdicts that they summarise.
+
+    `next` is the command that would settle what was not measured; DIR stands for the result directory.
+    """
+
+    claim: str
+    question: str
+    sentences: list[str]
+    verdicts: tuple[Verdict, ...]
+    next: str = ""
+
+    @property
+    def compares(self) -> bool:
+        """True if the claim is about pairs of models."""
+        return any(len(verdict.models) > 1 for verdict in self.verdicts)
+
+
+def table(answers: Iterable[Answer]) -> pl.DataFrame:
+    """Return the verdicts as a table; `second` is the second model of a comparison, whose numbers are differences."""
+    rows = []
+    for verdict in (verdict for answer in answers for verdict in answer.verdicts):
+        row = verdict.row or {}
+        numbers = {name: _number(row.get(name)) for name in _NUMBERS}
+        rows.append(
+            {
+                "claim": verdict.claim,
+                "verdict": verdict.kind,
+                "direction": verdict.direction,
+                "model": verdict.models[0],
+                "second": verdict.models[1] if len(verdict.models) > 1 else None,
+                "place": verdict.place,
+                **numbers,
+                "n": row.get("n"),
+                "tests": row.get("tests"),
+                "margin": _number(verdict.margin),
+                "needed": verdict.needed,
+                "answer": verdict.sentence,
+                "signature": row.get("signature"),
+            }
+        )
+    return pl.DataFrame(rows, SCHEMA)
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)

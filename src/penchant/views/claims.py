@@ -1,0 +1,228 @@
+"""Declarative claims: the questions that an instrument answers, and the verdicts on them.
+
+The text of a claim is in `text.yaml` under `claims`: its `question`, and a sentence without a full stop for each
+verdict: `above` and `below` for yes, with a value above or below the null, `within` for no, `missing` for not measured.
+For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear` replaces the sentence. `place` is the
+text of a place, `next` the command to continue with if nothing was measured.
+
+Texts can use `who` (the models), `s` (the ending of a verb for one model), `each` (their estimates), `place`, `places`,
+`margin`, `count` and `of` (the number of estimates in the sentence and in all), and for pairs of models `more` and
+`less` (the model with the larger and with the smaller value).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import polars as pl
+
+from penchant.plurals import counted
+from penchant.records import SIDES, BaseResult
+from penchant.report.significance import Estimated, Shown, is_rough, measured, outside, told
+from penchant.report.tables import FEWEST, shown
+from penchant.report.verdicts import CANNOT_TELL, KINDS, NO, NOT_MEASURED, YES, Answer, Verdict
+from penchant.stats.equivalence import detectable
+from penchant.views.rows import At, Line, RowSource, compared, sources
+from penchant.wording.phrases import Method, read_method
+from penchant.wording.templates import Text, named
+
+MISSING = "missing"
+"""The key of the text for a claim on which nothing was measured."""
+MOST = 3
+"""The maximum number of estimates in a sentence; the others are only counted."""
+FARTHEST = 100
+"""The largest factor by which a number of items that would be needed is said to exceed the number at hand."""
+Rows: TypeAlias = Callable[[Sequence[RowSource]], Iterable[Line]]
+"""A function that selects the rows of a claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A question that estimates answer for each model or, if `compared`, for each pair of models.
+
+    `at` selects the estimates; estimates without a value are skipped unless there is a text `missing`. `margin` is the
+    smallest effect of interest, in the unit of the estimates: the distance from `shown.null` below which an effect does
+    not matter; or a function that returns it. `place` is a column whose levels get verdicts of their own, or a function
+    that returns the level; `alone` gives each model sentences of its own. `barred` returns the key of the text that
+    says why an estimate cannot decide ("missing": nothing was measured), or "", given the estimate and all results.
+    """
+
+    name: str
+    at: At | Rows
+    shown: Shown
+    margin: float | Callable[[Line], float]
+    compared: bool = False
+    place: str | Callable[[Line], str] = ""
+    alone: bool = False
+    barred: Callable[[Line, Sequence[BaseResult]], str] = lambda line, results: ""
+
+    def answer(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Answer | None:
+        """Return the answer; None if the results have no estimates for the claim."""
+        words = text.below("claims", self.name)
+        if comparison is None and self.compared:
+            return None
+        found = compared(comparison) if comparison is not None and self.compared else sources(results)
+        verdicts = list(self._verdicts(found, results, missing=words.has(MISSING)))
+        if not verdicts:
+            return None
+        each = tuple(replace(verdict, sentence=self._sentence([verdict], verdicts, words)) for verdict in verdicts)
+        lacking = any(verdict.kind == NOT_MEASURED for verdict in verdicts)
+        command = words.get("next") if lacking else ""
+        return Answer(self.name, words.get("question"), list(self._sentences(each, words)), each, command)
+
+    def _verdicts(
+        self, found: Sequence[RowSource], results: Sequence[BaseResult], *, missing: bool
+    ) -> Iterator[Verdict]:
+        at = self.at
+        for line in [line for source in found for line in source.only(at)] if isinstance(at, At) else at(found):
+            models = tuple(str(line[side]) for side in SIDES) if self.compared else (line.model,)
+            margin = self.margin(line) if callable(self.margin) else self.margin
+            kind, margin = judged(line.row, self.shown, margin)
+            barred = self.barred(line, results) or (MISSING if kind == NOT_MEASURED else "")
+            if barred == MISSING and not missing:
+                continue
+            if barred:
+                kind = NOT_MEASURED if barred == MISSING else CANNOT_TELL
+            need = needed(line.row, self.shown, margin) if kind == CANNOT_TELL and not barred else ""
+            place = self.place(line) if callable(self.place) else str(line[self.place]) if self.place else ""
+            side = "" if kind != YES else "above" if line["value"] > self.shown.null else "below"
+            yield Verdict(self.name, kind, models, place, line.row, margin, need, barred, side)
+
+    def _sentences(self, verdicts: Sequence[Verdict], words: Text) -> Iterator[str]:
+        """Yield a sentence for each group of verdicts that agree, clear verdicts first."""
+        groups: dict[tuple[object, ...], list[Verdict]] = {}
+        for verdict in verdicts:
+            named = verdict.models if self.alone or (self.compared and verdict.kind == YES) else ()
+            groups.setdefault((KINDS.index(verdict.kind), named, verdict.direction, verdict.barred), []).append(verdict)
+        for key in sorted(groups, key=lambda key: str(key[0])):
+            yield self._sentence(groups[key], verdicts, words)
+
+    def _sentence(self, verdicts: Sequence[Verdict], every: Sequence[Verdict], words: Text) -> str:
+        first = verdicts[0]
+        ranked = sorted(verdicts, key=lambda verdict: -self._size(verdict)) if len(verdicts) > MOST else verdicts
+        models = list(dict.fromkeys(" − ".join(verdict.models) for verdict in verdicts))
+        alike = {verdict.models for verdict in verdicts}
+        facts = {
+            "who": named(models, MOST),
+            "s": "s" if len(models) == 1 else "",
+            "place": words.get("place", place=first.place) or first.place,
+            "places": named(
+                [words.get("place", place=each.place) or each.place for each in verdicts if each.place], MOST
+            ),
+            "count": len(verdicts),
+            "of": sum(verdict.models in alike for verdict in every),
+            "each": self._each(ranked, len(models) > 1, words),
+            "margin": self._amount(first.margin),
+            "row": first.row or {},
+        }
+        if self.compared:
+            less, more = first.models if first.direction == "below" else reversed(first.models)
+            facts |= {"more": more, "less": less}
+        most = max((verdict.needed for verdict in verdicts if verdict.needed), key=_number, default="")
+        need = f"; about {most} would be needed to show an effect of {facts['margin']}" if most else ""
+        return f"{self._said(verdicts, words.given(**facts))}{need}."
+
+    def _said(self, verdicts: Sequence[Verdict], words: Text) -> str:
+        first = verdicts[0]
+        if first.barred:
+            return words.get(first.barred)
+        if first.kind == NO:
+            return words.get("within")
+        if first.kind == YES:
+            return words.get(first.direction) or words.get("above")
+        whether, noun = words.get("whether"), self.shown.noun
+        if all(self.shown.too_few(verdict.row) for verdict in verdicts if verdict.row):
+            fewest = min(int(verdict.row["n"]) for verdict in verdicts if verdict.row)
+            return f"Too few {noun} to say whether {whether} ({counted(fewest, noun)})"
+        return words.get("unclear") or f"It is unclear whether {whether}: {words.facts['each']}"
+
+    def _size(self, verdict: Verdict) -> float:
+        return 0 if verdict.row is None else abs(verdict.row["value"] - self.shown.null)
+
+    def _each(self, verdicts: Sequence[Verdict], several: bool, words: Text) -> str:
+        """Return the estimates of the first verdicts with models and places, and how many others there are."""
+        known = [(verdict, self._shown_row(verdict)) for verdict in verdicts if verdict.row and measured([verdict.row])]
+        most = MOST if len(known) <= MOST or verdicts[0].kind == YES else 1
+        parts = []
+        for verdict, row in known[:most]:
+            place = words.get("place", place=verdict.place) or verdict.place
+            name = " − ".join(verdict.models) if several else ""
+            parts.append(" ".join(filter(None, [name, place, self.shown.number(row, n=False, rough=False)])))
+        rest = len(known) - most
+        parts += [f"{rest} more" if most > 1 else f"the other {rest} are smaller"] if rest > 0 else []
+        counts = list(dict.fromkeys(counted(int(row["n"]), self.shown.noun) for _, row in known[:most]))
+        of = [f"{counts[0]}{' each' if len(known) > 1 else ''}"] if len(counts) == 1 else []
+        of += ["approximate"] if any(is_rough(row) for _, row in known[:most]) else []
+        return ", ".join(parts) + (f" ({', '.join(of)})" if of else "")
+
+    def _shown_row(self, verdict: Verdict) -> Estimated:
+        """Return the estimate for display; a clear difference is that of the model with the larger value."""
+        row = verdict.row or {}
+        if not self.compared or verdict.direction != "below":
+            return row
+        return {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
+
+    def _amount(self, size: float) -> str:
+        unit = " points" if self.shown.unit == "%" else self.shown.unit
+        return f"{shown(self.shown.scale * size, '.4g')}{unit}"
+
+
+def _number(needed: str) -> int:
+    return int(needed.split()[0].replace(",", ""))
+
+
+def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
+    """Return the verdict on an estimate, and the smallest effect of interest that it was judged by.
+
+    yes: interval and adjusted p-value exclude the null. no: the interval lies within the margin around the null; for a
+    difference with a bound of its own, the interval of two one-sided tests lies within it. Otherwise: cannot tell.
+    """
+    low, high = row["low"], row["high"]
+    if (bound := row.get("bound", math.nan)) == bound:
+        margin, low, high = bound, row["low_bound"], row["high_bound"]
+    if not measured([row]):
+        return NOT_MEASURED, margin
+    if row["n"] >= FEWEST and how.null - margin < low and high < how.null + margin:
+        return NO, margin
+    return YES if told(row, how.null) and outside(row, how.null) else CANNOT_TELL, margin
+
+
+def needed(row: Estimated, how: Shown, margin: float) -> str:
+    """Return how many items would show an effect of the size `margin` in four of five studies, such as "150 pairs".
+
+    For an estimate over a sample of groups, their number is returned, and for one over several crossed samples, how
+    many times as many of each. The result is "" if the number is unknown, no larger than the number at hand, or more
+    than `FARTHEST` times as large.
+    """
+    if math.isnan(row["low"]) or row["high"] <= row["low"] or row["n"] < FEWEST:
+        return ""
+    method = read_method(row["method"] or "")
+    factor = (detectable(row["low"], row["high"], row["level"]) / margin) ** 2
+    if not 1 < factor <= FARTHEST:
+        return ""
+    if method is not None and method.params.get("over"):
+        return f"{math.ceil(factor)} times as many items of each kind"
+    n, noun = _groups(method) or (int(row["n"]), how.noun)
+    digits = 10 ** max(0, math.floor(math.log10(factor * n)) - 1)
+    return counted(math.ceil(factor * n / digits) * digits, noun)
+
+
+def _groups(method: Method | None) -> tuple[int, str] | None:
+    """Return the number of groups that a method treats as a sample, with their noun."""
+    while method is not None:
+        if (n := method.params.get("clusters")) and (noun := method.params.get("noun")):
+            return n, noun
+        inner = method.params.get("within")
+        method = inner if isinstance(inner, Method) else None
+    return None
+
+
+def answers(
+    claims: Iterable[Claim], results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text
+) -> list[Answer]:
+    """Return the answers to the claims that apply."""
+    every = (claim.answer(results, comparison, text) for claim in claims)
+    return [answer for answer in every if answer is not None]
