@@ -19,7 +19,7 @@ from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run
 from penchant.models.last_loaded import loaded
 from penchant.records import ALONE
-from penchant.report.export import export
+from penchant.report.export import FORMS, export
 from penchant.report.page import write_report
 from penchant.report.sections import Document, StudySection
 from penchant.study.catalogue import write_template
@@ -115,7 +115,7 @@ def _require_shown(section: StudySection) -> None:
     document = Document([section])
     with TemporaryDirectory() as home:
         write_report(document, Path(home) / "report.html")
-        for form in ("latex", "csv", "figures"):
+        for form in FORMS:
             export(document, form, Path(home) / form)
 
 

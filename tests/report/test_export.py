@@ -38,6 +38,7 @@ from penchant.instruments.run_options import Run
 from penchant.records import Signature, with_nan
 from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
+from penchant.report.paper import answer_table, paragraph
 from penchant.report.references import PENCHANT, cited, unmarked
 from penchant.report.sections import Document, Section, StudySection
 from penchant.report.tables import Number, P, ReportRow, ReportTable, constant, marked, untold
@@ -755,6 +756,36 @@ def test_pdflatex_sets_the_preview(tmp_path: Path) -> None:
         assert f"\\bibitem{{{key}}}" in references
 
 
+@needs("pdflatex", "bibtex")
+def test_a_paper_has_a_table_a_figure_and_a_paragraph(tmp_path: Path) -> None:
+    """It compiles; every work that it cites is in its bibliography; the table has the numbers of the verdicts."""
+    names = ["bert-base-uncased@86b5e09", "organisation/some_longer_model-v2@0f1e2d3"]
+    study = outcome({"minimal-pairs": [pair_result(LATIN, name) for name in names]})
+    (section,) = study.document().sections
+    written = export(study.document(), "paper", tmp_path)
+    assert [path.name for path in written] == [
+        *("minimal-pairs-answers.tex", "minimal-pairs-figure.pdf", "minimal-pairs-figure.tex"),
+        *("methods.tex", "references.bib", "paper.tex"),
+    ]
+    table = answer_table(section)
+    assert table is not None and len(table.columns) <= 6
+    verdicts = [each for answer in section.answers() for each in answer.verdicts if each.row]
+    numbers = [cell for row in table.rows for cell in row.cells if isinstance(cell, Number)]
+    assert [each.row["value"] for each in verdicts if each.row] == pytest.approx([each.value / 100 for each in numbers])
+    said = paragraph(section)
+    assert 100 <= len(said.split()) <= 200
+    assert all(name in said for name in names) and f"have {len(section.results[0].items)} items" in said
+    tex(tmp_path, "pdflatex", *STRICT, "paper")
+    assert "Warning--" not in tex(tmp_path, "bibtex", "paper")
+    tex(tmp_path, "pdflatex", *STRICT, "paper")
+    tex(tmp_path, "pdflatex", *STRICT, "paper")
+    log = (tmp_path / "paper.log").read_text("utf-8", "replace")
+    for fault in ("Overfull \\hbox", "undefined", "multiply", "Missing character"):
+        assert fault not in log
+    keys = re.findall(r"@([a-z0-9]+)[];]", said)
+    assert set(keys) == set(re.findall(r"bibitem\{(.*?)\}", (tmp_path / "paper.bbl").read_text("ascii")))
+
+
 @needs("xelatex", "bibtex", file="fontspec.sty")
 def test_xelatex_sets_the_preview_of_any_script(finished: Path, tmp_path: Path) -> None:
     export(read_outcome(finished).document(), "latex", tmp_path)
@@ -1001,7 +1032,7 @@ def test_the_program_writes_beside_the_results_and_prints_the_paths(penchant: Pr
 def test_what_cannot_be_exported_is_one_line(penchant: Program, mine: Path, tmp_path: Path) -> None:
     refused(penchant("export", tmp_path / "nowhere", "--to", "csv"), "nowhere", "no such directory")
     refused(penchant("export", tmp_path, "--to", "csv"), "contains no study")
-    refused(penchant("export", mine, "--to", "excel"), "'excel'", "latex", "csv", "figures")
+    refused(penchant("export", mine, "--to", "excel"), "'excel'", "paper", "latex", "csv")
     refused(penchant("export", mine), "--to")
     assert not (mine / "excel").exists()
 

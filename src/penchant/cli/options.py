@@ -61,7 +61,7 @@ EditedOption = Annotated[
     bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
 ]
 FullOption = Annotated[
-    bool, typer.Option("--full", help="Show all tables and cautions here, not only the answers and the first table.")
+    bool, typer.Option("--full", help="Show the answers in full, with all tables and cautions.")
 ]
 OnOption = Annotated[
     str | None,

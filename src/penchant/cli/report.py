@@ -89,11 +89,11 @@ def verify(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A resu
 
 def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory of penchant run.")],
-    to: Annotated[str, typer.Option("--to", metavar="latex|csv|figures", help="The form of the output.")],
+    to: Annotated[str, typer.Option("--to", metavar="paper|latex|csv|figures", help="The form of the output.")],
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", metavar="FOLDER", help="The output folder. Default: DIR/latex, DIR/csv or DIR/figures."
+            "-o", "--out", metavar="FOLDER", help="The output folder. Default: DIR/latex, DIR/csv and so on."
         ),
     ] = None,
     scores: Annotated[
@@ -115,7 +115,7 @@ def export(
     ] = None,
     trust_edited: EditedOption = False,
 ) -> None:
-    """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
+    """Write what a paper needs, all tables as LaTeX or CSV, or the figures as SVG and PNG, and print the paths."""
     from penchant.report.export import absent
     from penchant.report.export import export as export_document
     from penchant.study.result_directories import read_outcome

@@ -18,6 +18,7 @@ from penchant.files import as_json, distinct, refuse_other, sha256_file, write_t
 from penchant.records import BaseResult
 from penchant.report.export_filter import ExportFilter, names
 from penchant.report.latex import escaped, latex_table
+from penchant.report.paper import answer_table, paragraph
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import Document, StudySection
 from penchant.report.tables import Cell, Number, P, ReportRow, ReportTable
@@ -40,7 +41,7 @@ def export(
     """Write a study's tables ("csv" or "latex") or figures ("figures") to a folder and return the paths of the files.
 
     `scores` and `columns` select the rows and columns of the tables (see `penchant.report.export_filter`). The LaTeX
-    export includes methods and references.
+    export includes methods and references. "paper" has one table, one figure and one paragraph for each instrument.
 
     Files of an earlier export are replaced, each atomically; a hidden file in the folder records their hashes. Raises
     MethodError for an unknown format or for a name that no table contains, and OutputError if a file cannot be written,
@@ -48,7 +49,7 @@ def export(
     """
     if to not in FORMS:
         raise MethodError(f"unknown format '{to}'", hint=one_of(to, FORMS))
-    if to == "figures" and not (scores is None and columns is None):
+    if to in ("figures", "paper") and not (scores is None and columns is None):
         raise MethodError("scores and columns can be selected only for tables", hint="export to latex or csv")
     choice = ExportFilter.of(document, scores, columns)
     place = Path(folder)
@@ -308,6 +309,38 @@ def _scripts(texts: Iterable[str]) -> list[str]:
     return [*scripts, *([f"the signs {' '.join(signs)}"] if signs else [])]
 
 
+def _paper(document: Document, choice: ExportFilter) -> Iterator[File]:
+    """Yield one table, one figure and one paragraph on methods for each section, and a document with all of them."""
+    taken = {"methods", "paper"}
+    inputs: list[str] = []
+    paragraphs: list[str] = []
+    entries: dict[str, Reference] = {}
+    for placed in document.sections:
+        if (table := answer_table(placed)) is None:
+            continue
+        name = _free(f"{placed.place}-answers", taken)
+        yield f"{name}.tex", latex_table(table, f"tab:{name}")
+        inputs.append(name)
+        for figure in placed.figures()[:1]:
+            drawn = _free(f"{placed.place}-figure", taken)
+            yield f"{drawn}.pdf", figure.pdf()
+            caption = f"\\caption{{{escaped(f'{figure.title}. {figure.text}')}}}\\label{{fig:{drawn}}}"
+            image = f"\\includegraphics[width=\\linewidth]{{{drawn}}}"
+            yield f"{drawn}.tex", f"\\begin{{figure}}\n\\centering\n{image}\n{caption}\n\\end{{figure}}\n"
+            inputs.append(drawn)
+        paragraphs.append(paragraph(placed))
+        entries |= {entry.key: entry for entry in cited(paragraphs[-1:], {**placed.references, PENCHANT.key: PENCHANT})}
+    methods = "\n\n".join(map(_paragraph, paragraphs)) + "\n"
+    yield "methods.tex", methods
+    yield "references.bib", "\n\n".join(entry.bibtex for entry in entries.values()) + "\n"
+    lines = "\n".join(f"\\input{{{name}}}" for name in inputs)
+    text = _PREVIEW.replace("INPUTS", lines).replace("SCRIPTS", ", ".join(_scripts([methods])) or "none")
+    yield (
+        "paper.tex",
+        text.replace("booktabs,", "booktabs,graphicx,").replace("preview", "paper").replace("\\nocite{penchant}\n", ""),
+    )
+
+
 # --- Figures ------------------------------------------------------------------------------------------------------
 
 
@@ -329,4 +362,5 @@ FORMS: Mapping[str, Callable[[Document, ExportFilter], Iterator[File]]] = {
     "latex": _latex,
     "csv": _csv,
     "figures": _figures,
+    "paper": _paper,
 }

@@ -51,6 +51,10 @@ class Figure:
         """Return the chart as PNG, at two pixels per point."""
         return bytes(converter().vegalite_to_png(self._still(), scale=2))
 
+    def pdf(self) -> bytes:
+        """Return the chart as PDF."""
+        return bytes(converter().vegalite_to_pdf(self._still()))
+
     def _still(self) -> str:
         spec = self.spec()
         return json.dumps({**spec, "padding": _PADDING, "config": {**spec.get("config", {}), "font": _FONT}})

@@ -14,7 +14,8 @@ from penchant.errors import undirected
 from penchant.records import BaseResult
 from penchant.report.figures import Figure
 from penchant.report.item_browser import ItemTable
-from penchant.report.references import POINT, Reference, cited, prose
+from penchant.report.paper import paragraph
+from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import StudySection
 from penchant.report.tables import Cell, Number, P, ReportTable, with_minus
 
@@ -32,7 +33,8 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
     tables, between = placed.estimates(), placed.compared()
     views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in (*tables, *between)}
     items = section.items(results) if section.items else None
-    methods = placed.methods()
+    methods, said = placed.methods(), paragraph(placed)
+    known = {**placed.references, PENCHANT.key: PENCHANT}
     shown = (row["signature"] for view in views.values() for row in view["rows"] if row["signature"] is not None)
     return {
         "id": name,
@@ -51,8 +53,9 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
             "noun": items.noun,
             "title": f"The {items.noun} ({len(items.columns[0].values):,})",
         },
-        "cited": cited(methods, placed.references),
+        "cited": [each for each in cited([*methods, said], known) if each.key != PENCHANT.key],
         "limits": placed.limits(),
+        "paper": _paragraph(said, known)["text"],
         "methods": [_paragraph(paragraph, placed.references) for paragraph in methods],
         "signatures": sorted(set(shown)),
     }

@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from penchant.report.significance import Shown
+
 YES, NO, CANNOT_TELL, NOT_MEASURED = "yes", "no", "cannot tell", "not measured"
 KINDS = (YES, NO, CANNOT_TELL, NOT_MEASURED)
 """The kinds of verdicts, in the order in which they are displayed."""
@@ -50,7 +52,8 @@ class Verdict:
 class Answer:
     """The answer to a claim's question: sentences about all models, and the verdicts that they summarise.
 
-    `next` is the command that would settle what was not measured; DIR stands for the result directory.
+    `next` is the command that would settle what was not measured; DIR stands for the result directory. `shown` is the
+    format of the estimates.
     """
 
     claim: str
@@ -58,6 +61,7 @@ class Answer:
     sentences: list[str]
     verdicts: tuple[Verdict, ...]
     next: str = ""
+    shown: Shown | None = None
 
     @property
     def compares(self) -> bool:

@@ -71,7 +71,7 @@ class Claim:
         each = tuple(replace(verdict, sentence=self._sentence([verdict], verdicts, words)) for verdict in verdicts)
         lacking = any(verdict.kind == NOT_MEASURED for verdict in verdicts)
         command = words.get("next") if lacking else ""
-        return Answer(self.name, words.get("question"), list(self._sentences(each, words)), each, command)
+        return Answer(self.name, words.get("question"), list(self._sentences(each, words)), each, command, self.shown)
 
     def _verdicts(
         self, found: Sequence[RowSource], results: Sequence[BaseResult], *, missing: bool

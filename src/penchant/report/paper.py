@@ -1,0 +1,145 @@
+"""What goes into a paper: a table of the answers, and one paragraph on how they were obtained."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import polars as pl
+
+from penchant.plurals import counted
+from penchant.records import BaseResult
+from penchant.report.item_browser import KEYS
+from penchant.report.references import PENCHANT
+from penchant.report.sections import StudySection
+from penchant.report.significance import deciding
+from penchant.report.tables import FEWEST, Cell, Number, P, ReportRow, ReportTable, models
+from penchant.report.verdicts import NOT_MEASURED, Answer, Verdict
+from penchant.wording.phrases import Method, read_method, shape, spanning
+from penchant.wording.templates import listed, literal, named
+
+WORDS = 60
+"""The maximum number of words of the instrument's description in a paragraph for a paper."""
+_METHODS = 2
+"""The maximum number of methods of intervals, and of tests, that are named."""
+_GROUPS = 6
+"""The maximum number of groups whose sizes are given."""
+
+
+def answer_table(placed: StudySection) -> ReportTable | None:
+    """Return the estimates behind the answers of a section, in at most six columns; None if nothing was measured."""
+    every = [(answer, verdict) for answer in placed.answers() for verdict in answer.verdicts]
+    found = [(answer, verdict) for answer, verdict in every if verdict.kind != NOT_MEASURED and verdict.row]
+    if not found:
+        return None
+    columns: list[tuple[str, list[Cell]]] = [
+        ("", [_measure(answer, verdict) for answer, verdict in found]),
+        ("model", [" − ".join(verdict.models) for _, verdict in found]),
+        ("of", [verdict.place for _, verdict in found]),
+        ("estimate", [_number(answer, verdict) for answer, verdict in found]),
+        ("n", [int((verdict.row or {})["n"]) for _, verdict in found]),
+        ("p", [P(deciding(verdict.row or {})) for _, verdict in found]),
+    ]
+    shown = [(head, cells) for head, cells in columns if any(cell != "" for cell in cells)]
+    cells = zip(*(each for _, each in shown), strict=True)
+    rows = tuple(
+        ReportRow(row, str((verdict.row or {})["signature"])) for row, (_, verdict) in zip(cells, found, strict=True)
+    )
+    level = next(f"{(verdict.row or {})['level']:.0%}" for _, verdict in found)
+    note = f"[{level} confidence intervals]. p: two-sided, adjusted by Holm's method within its family of tests."
+    return ReportTable("answers", placed.title, tuple(head for head, _ in shown), rows, note)
+
+
+def _measure(answer: Answer, verdict: Verdict) -> str:
+    unit = answer.shown.unit.strip() if answer.shown else ""
+    measure = str((verdict.row or {})["measure"])
+    return f"{measure}, {unit}" if unit and unit not in measure else measure
+
+
+def _number(answer: Answer, verdict: Verdict) -> Number:
+    row, how = verdict.row or {}, answer.shown
+    assert how is not None
+    few = int(row["n"]) if how.too_few(row) or row["n"] < FEWEST else 0
+    value, low, high = (how.scale * row[name] for name in ("value", "low", "high"))
+    return Number(value, low, high, form=how.form, few=few)
+
+
+def paragraph(placed: StudySection) -> str:
+    """Return a paragraph on methods: what was asked of which models, n, omissions, intervals, tests and families."""
+    verdicts = [verdict for answer in placed.answers() for verdict in answer.verdicts if verdict.row]
+    if not verdicts:
+        return ""
+    asked = _beginning(placed.section.methods(placed.results))
+    return " ".join(filter(None, [asked, *_measured(placed.results), *_inferred(verdicts)]))
+
+
+def _beginning(paragraphs: Sequence[str]) -> str:
+    """Return the first sentences of the description of an instrument, up to `WORDS` words."""
+    kept: list[str] = []
+    for sentence in re.split(r"(?<=[.)\]])\s+(?=[A-Z])", paragraphs[0] if paragraphs else ""):
+        if kept and sum(len(each.split()) for each in [*kept, sentence]) > WORDS:
+            break
+        kept.append(sentence)
+    return " ".join(kept)
+
+
+def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
+    signature = results[0].signature
+    cited = [
+        f"{literal(name)} ({each.signature['dtype']})" if "dtype" in each.signature else literal(name)
+        for name, each in zip(models(results), results, strict=True)
+    ]
+    how = [
+        f"{what} `{signature[key]}`"
+        for key, what in (("method", "scores"), ("normalise", "normalisation"))
+        if key in signature
+    ]
+    yield (
+        f"We measured {named(list(dict.fromkeys(cited)), _GROUPS)} with penchant {signature['penchant']} "
+        f"[@{PENCHANT.key}]{f' ({listed(how)})' if how else ''}."
+    )
+    keys = [key for key in KEYS if all(key in result.items.columns for result in results)]
+    items = pl.concat([result.items.select(keys) for result in results], how="vertical_relaxed").unique(
+        maintain_order=True
+    )
+    sizes = items.group_by("group", maintain_order=True).len().rows() if "group" in items.columns else []
+    each = f" ({named([f'{n} {literal(str(group))}' for group, n in sizes], _GROUPS)})" if len(sizes) > 1 else ""
+    yield f"The data, {literal(signature.get('data', 'the table'))}, have {counted(len(items), 'items')}{each}."
+    lost = [(name, len(items) - len(result.items)) for name, result in zip(models(results), results, strict=True)]
+    told = [f"{counted(n, 'items')} for {literal(name)}" for name, n in lost if n > 0]
+    if told:
+        yield f"Left out for text that a tokenizer does not know: {listed(told)}."
+
+
+def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    rows = [verdict.row or {} for verdict in verdicts]
+    intervals, tests = (_named(read_method(row[name] or "") for row in rows) for name in ("method", "test_method"))
+    if intervals:
+        yield f"Intervals are at the level {rows[0]['level']:.0%}: {intervals}."
+    families = [int(row["tests"]) for row in rows if row["tests"] > 1]
+    if tests:
+        yield f"Tests are two-sided: {tests}."
+    if families:
+        yield f"p-values are adjusted by Holm's method [@holm1979] within families of up to {max(families)} tests."
+    if any(len(verdict.models) > 1 for verdict in verdicts):
+        yield "Models are compared on the same items."
+    margins = {verdict.margin for verdict in verdicts if not math.isnan(verdict.margin)}
+    yield (
+        "An effect is called absent only if its interval lies within the smallest effect of interest"
+        f"{f', ±{min(margins):g}' if len(margins) == 1 else ''}."
+    )
+
+
+def _named(methods: Iterator[Method | None]) -> str:
+    """Return the methods with their sources; those that differ only in numbers once, with the numbers as ranges."""
+    groups: dict[object, list[Method]] = {}
+    for method in methods:
+        if method is not None and not method.makes_nothing:
+            groups.setdefault(shape(method), []).append(method)
+    told = []
+    for alike in groups.values():
+        keys = "; ".join(f"@{key}" for key in dict.fromkeys(chain(*(each.sources() for each in alike))))
+        told.append(f"{literal(spanning(alike, ' to '))}{f' [{keys}]' if keys else ''}")
+    return "; ".join(told[:_METHODS])
