@@ -1,4 +1,4 @@
-"""How often the rule for verdicts errs, and how often it decides, over means of sentences and shares of pairs."""
+"""Error rates of the rule for verdicts, and how often it decides, over means of sentences and shares of pairs."""
 
 from __future__ import annotations
 
