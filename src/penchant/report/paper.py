@@ -1,4 +1,4 @@
-"""What goes into a paper: a table of the answers, and one paragraph on how they were obtained."""
+"""Content for a paper: a table of the answers, and one paragraph on how they were obtained."""
 
 from __future__ import annotations
 
