@@ -48,7 +48,10 @@ def test_every_instrument_has_a_line() -> None:
 def test_it_shows_the_answers_of_the_page_of_the_demo() -> None:
     shown = answers(block(README, "text").split("note: ")[0])
     page = read("docs/demo.md").split("## The answers")[1].split("## ")[0]
-    assert len(shown) == 5 and shown == answers(page)
+    whole = answers(page)
+    assert len(shown) == len(whole) == 5
+    for said, full in zip(shown, whole, strict=True):
+        assert full == said or (said.endswith(" …") and full.startswith(said.removesuffix(" …")))
 
 
 @pytest.mark.whole

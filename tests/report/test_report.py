@@ -392,10 +392,10 @@ def test_a_click_on_a_mark_finds_its_items(pairs_study: Path, reading: Callable[
     reader = reading(pairs_study / "report.html")
     first = results(pairs_study)[0].items
     chart = reader.page.locator(".chart").first
-    chart.locator("path[aria-label*='row: agreement'][aria-label*='lengths: A<U']").first.click()
+    chart.locator("path[aria-label*='row: agreement'][aria-label*='lengths: shorter']").first.click()
     found = first.filter((pl.col("group") == "agreement") & (pl.col("difference") < 0))
     assert reader.number_of_items() == len(found) > 0
-    chart.locator("path[aria-label*='row: all pairs'][aria-label*='lengths: A=U']").first.click()
+    chart.locator("path[aria-label*='row: all pairs'][aria-label*='lengths: same']").first.click()
     assert reader.number_of_items() == (first["difference"] == 0).sum()
 
 

@@ -60,9 +60,7 @@ TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code
 EditedOption = Annotated[
     bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
 ]
-FullOption = Annotated[
-    bool, typer.Option("--full", help="Show the answers in full, with all tables and cautions.")
-]
+FullOption = Annotated[bool, typer.Option("--full", help="Show the answers in full, with all tables and cautions.")]
 OnOption = Annotated[
     str | None,
     typer.Option(

@@ -92,9 +92,7 @@ def export(
     to: Annotated[str, typer.Option("--to", metavar="paper|latex|csv|figures", help="The form of the output.")],
     out: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--out", metavar="FOLDER", help="The output folder. Default: DIR/latex, DIR/csv and so on."
-        ),
+        typer.Option("-o", "--out", metavar="FOLDER", help="The output folder. Default: DIR/latex, DIR/csv and so on."),
     ] = None,
     scores: Annotated[
         list[str] | None,

@@ -6,8 +6,9 @@ For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear
 text of a place, `next` the command to continue with if nothing was measured.
 
 Texts can use `who` (the models), `s` (the ending of a verb for one model), `each` (their estimates), `place`, `places`,
-`margin`, `count` and `of` (the number of estimates in the sentence and in all), and for pairs of models `more` and
-`less` (the model with the larger and with the smaller value).
+`margin`, `slightly` ("slightly " if the effects are smaller than it, else ""), `count` and `of` (the number of
+estimates in the sentence and in all), and for pairs of models `more` and `less` (the model with the larger and with the
+smaller value).
 """
 
 from __future__ import annotations
@@ -116,6 +117,7 @@ class Claim:
             "of": sum(verdict.models in alike for verdict in every),
             "each": self._each(ranked, len(models) > 1, words),
             "margin": self._amount(first.margin),
+            "slightly": "slightly " if all(self._size(verdict) < verdict.margin for verdict in verdicts) else "",
             "row": first.row or {},
         }
         if self.compared:
@@ -145,7 +147,7 @@ class Claim:
     def _each(self, verdicts: Sequence[Verdict], several: bool, words: Text) -> str:
         """Return the estimates of the first verdicts with models and places, and how many others there are."""
         known = [(verdict, self._shown_row(verdict)) for verdict in verdicts if verdict.row and measured([verdict.row])]
-        most = MOST if len(known) <= MOST or verdicts[0].kind == YES else 1
+        most = len(known) if len(known) <= MOST + 1 else MOST if verdicts[0].kind == YES else 1
         parts = []
         for verdict, row in known[:most]:
             place = words.get("place", place=verdict.place) or verdict.place

@@ -970,7 +970,7 @@ def test_what_turns_on_rated_only_is_a_caution() -> None:
     )
     assert value(divided.summary, measure="mean β")["value"] == pytest.approx(other["value"])
     for found in (plain, divided):
-        (told,) = [caution for caution in found.cautions if "depends on whether unrated words count" in caution]
+        (told,) = [caution for caution in found.cautions if "changes if only rated words count" in caution]
         assert f"{own['value']:+.3f}".replace("-", "−") in told and f"{other['value']:+.3f}" in told
         assert " counting all words, " in told and " counting rated words only. " in told
     assert not any("depends on" in caution for caution in result(items(steady)).cautions)

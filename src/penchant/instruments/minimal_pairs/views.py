@@ -44,7 +44,8 @@ from penchant.wording.templates import Text
 MANY = 10
 """Number of paradigms above which the table by paradigm is shown as a detail."""
 _WORDS = Text.of(Path(__file__).parent).below("charts")
-_SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
+_LENGTHS = {"A<U": "shorter", "A=U": "same", "A>U": "longer"}
+"""Names of the splits in figures and items: how long the acceptable sentence is, compared with the other one."""
 
 
 def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
@@ -271,7 +272,12 @@ def _groups(found: Sequence[RowSource]) -> list[RowSource]:
     other = "group" if kinds else "phenomenon"
     percent = _percent(shown, scope)
     return [
-        replace(each, frame=each.frame.with_columns(pl.lit(None, pl.String).alias(other), lengths="split"))
+        replace(
+            each,
+            frame=each.frame.with_columns(
+                pl.lit(None, pl.String).alias(other), pl.col("split").replace(_LENGTHS).alias("lengths")
+            ),
+        )
         for each in percent
     ]
 
@@ -330,7 +336,7 @@ def _margin(result: BaseResult) -> pl.Series:
 
 
 def _longer(result: BaseResult) -> pl.Series:
-    return result.items["difference"].sign().replace_strict(_SPLIT_NAMES)
+    return result.items["difference"].sign().replace_strict({sign: _LENGTHS[split] for split, sign in SPLITS.items()})
 
 
 def _remarks(result: BaseResult) -> list[str]:
