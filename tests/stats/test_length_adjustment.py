@@ -156,8 +156,8 @@ def test_interval_at_zero_covers_whatever_the_curve(
         found = adjusted_accuracy(fit(y, x, levels=True))
         covered += found.low <= truth <= found.high
         rejected += lack_of_fit(y, x).p <= 0.05
-    record_property("covered", covered / sets)
-    record_property("line rejected", rejected / sets)
+    record_property("covered", float(covered / sets))
+    record_property("line rejected", float(rejected / sets))
     assert 0.925 <= covered / sets <= 0.985
     if not bend:
         assert rejected / sets <= 0.07
@@ -184,7 +184,7 @@ def test_interval_at_zero_covers_over_strata(
         y = (rng.random(len(of)) < special.expit(intercepts[of] + slopes[of] * x + bend * (x != 0))).astype(float)
         found = adjusted_accuracy(fit(y, x, strata=of, clusters=of if sampled else None, levels=True))
         covered += found.low <= truth <= found.high
-    record_property("covered", covered / sets)
+    record_property("covered", float(covered / sets))
     assert 0.92 <= covered / sets <= 0.98
 
 

@@ -98,8 +98,8 @@ def test_size_and_coverage(parts: tuple[int, int, int], strata: int, record_prop
         other = overlapping_difference((draws < harder).astype(float), first, second, of)
         rejected += null.p <= 0.05
         covered += other.low <= truth <= other.high
-    record_property("size", rejected / sets)
-    record_property("covered", covered / sets)
+    record_property("size", float(rejected / sets))
+    record_property("covered", float(covered / sets))
     print(f"{parts}, {strata} strata: size {rejected / sets:.3f}, covered {covered / sets:.3f}")  # noqa: T201
     page = "docs/pairs.md"
     low, high, level = said(page, "the test rejected {} to {} % of true hypotheses at {} %")
