@@ -268,7 +268,7 @@ def _as_float16(vector: NDArray[np.float32], layers: tuple[int, ...], place: Pla
             text, (start, end), where = place
             value = before[~np.isfinite(after)][0]
             raise ModelError(
-                f"layer {layer} of '{text[start:end]}' has the value {value:g}, which is too large for float16",
+                f"layer {layer} of '{text[start:end]}' contains the value {value:g}, which is too large for float16",
                 where=where,
                 hint=f"omit layer {layer}",
             )

@@ -81,7 +81,7 @@ class Text:
         return {**self.usual.get("meanings", {}), **document(self.path).get("meanings", {})}
 
     def has(self, *keys: str) -> bool:
-        """Return whether the entry exists."""
+        """Return whether the text has an entry under the given keys."""
         return self._entry(keys) is not None
 
     def paragraphs(self, *keys: str) -> list[str]:

@@ -381,7 +381,7 @@ def test_lexicons(write: Write) -> None:
     off = write("m.csv", "word,valence\nyou,10\n")
     refused(lambda: read_lexicon([off]), f"{off}, line 2, field 'valence'", "'10'")
     date = write("m.csv", "word,valence\nyou,01-Feb\n")
-    refused(lambda: read_lexicon([date]), f"{date}, line 2, field 'valence'", "a spreadsheet made of 1/2: write 0.5")
+    refused(lambda: read_lexicon([date]), f"{date}, line 2, field 'valence'", "converted 1/2 to it: write 0.5")
 
 
 def test_candidates(write: Write) -> None:

@@ -90,7 +90,7 @@ def _furthest(frame: pl.DataFrame, contrasts: Sequence[str]) -> pl.DataFrame:
 
 
 def far(found: Sequence[RowSource]) -> list[RowSource]:
-    """Keep m − c of the words that `furthest` keeps for any model."""
+    """Select the m − c (model minus text) of the words that `furthest` selects for at least one model."""
     names = {line["word"] for source in furthest(found) for line in source.only(At(measure=GAP))}
     kept = pl.col("word").is_in(list(names)) & pl.col("value").is_not_nan()
     return [replace(source, frame=source.frame.filter(kept)) for source in found]

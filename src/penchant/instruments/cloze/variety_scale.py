@@ -64,7 +64,7 @@ def _point(value: object) -> float:
 
 def _undated(value: object) -> float:
     if is_date_of_half(value):
-        raise ValueError(f"{value!r} is a date that a spreadsheet made of 1/2: write 0.5")
+        raise ValueError(f"{value!r} is a date; a spreadsheet probably converted 1/2 to it: write 0.5")
     return _point(value)
 
 

@@ -356,8 +356,8 @@ def divergence(probabilities: Array, weights: Array) -> Array:
 def rnsb(vectors: SetVectors, counts: DrawCounts) -> Array:
     """Return the relative negative sentiment bias (Sweeney & Najafian 2019), (R,).
 
-    A classifier learns to distinguish B from A; the bias is the divergence of P(B) of the targets, scaled to sum to 1,
-    from equal shares.
+    A classifier learns to distinguish B from A. The bias is the Kullback–Leibler divergence of the targets' predicted
+    P(B), scaled to sum to 1, from the uniform distribution.
     """
     chosen, labels, space = learning(vectors)
     drawn = np.concatenate([counts.a, counts.b], axis=1)[:, chosen]

@@ -201,7 +201,7 @@ def _rows(path: Path) -> list[tuple[Marked, Marked, str]]:
 def _side_by_side(files: PairFiles) -> list[tuple[Marked, Marked, str]]:
     pro, anti = _lines(files.pro), _lines(files.anti)
     if len(pro) != len(anti):
-        message = f"has {len(pro)} sentences, but {files.anti.name} has {len(anti)}; line k of both must form a pair"
+        message = f"has {len(pro)} sentences, but {files.anti.name} has {len(anti)}; the files are paired line by line"
         raise DataError(message, file=files.pro)
     for first, second in zip(pro, anti, strict=True):
         if first.number != second.number:
@@ -209,7 +209,7 @@ def _side_by_side(files: PairFiles) -> list[tuple[Marked, Marked, str]]:
                 f"is numbered {first.number}, but line {second.line} of {files.anti.name} is numbered {second.number}",
                 file=files.pro,
                 line=first.line,
-                hint="line k of both files must form a pair",
+                hint="the files are paired line by line",
             )
     return [(first, second, files.type) for first, second in zip(pro, anti, strict=True)]
 
@@ -262,7 +262,8 @@ def _marked(line: str, number: int, path: Path) -> Marked:
     start = _NUMBERED.match(line)
     body = line[start.end() if start else 0 :].strip()
     if not body:
-        raise DataError("the line is blank", file=path, line=number, hint="line k of both files must form a pair")
+        hint = "the files are paired line by line: fill in the line, or delete it from both"
+        raise DataError("the line is blank", file=path, line=number, hint=hint)
     text, spans, begun, last = "", [], -1, 0
     for mark in _BRACKET.finditer(body):
         text += body[last : mark.start()]

@@ -41,7 +41,7 @@ class LoadedItems(Protocol):
 
     @property
     def cautions(self) -> Sequence[str]:
-        """The cautions."""
+        """Cautions about the sentences of the set."""
 
 
 D = TypeVar("D", bound=LoadedItems)
