@@ -26,6 +26,7 @@ from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.minimal_pairs.pair_credits import credits, deltas
 from penchant.records import Signature
 from penchant.report.tables import P
+from penchant.report.verdicts import NOT_MEASURED
 from penchant.stats.hypothesis_tests import holm
 from penchant.wording.phrases import Note, read_notes
 
@@ -465,6 +466,14 @@ def test_two_models_are_compared_over_these_paradigms() -> None:
     same = result(scored(ours), "b", method="lp")
     (more,) = verdicts(SECTION, [each[0], same], pc.compare(each[0], same))["more"]
     assert more.kind == "cannot tell" and (numbers(more)[0], numbers(more)[3]) == (0.0, 120)
+
+
+def test_without_equal_and_unequal_lengths_in_a_paradigm_their_effect_is_not_measured() -> None:
+    apart = [("p", 1.0, 0.0, 6, 5)] * 9 + [("q", 1.0, 0.0, 5, 5)] * 9
+    assert kinds(verdicts(SECTION, [result(scored(apart))])["length"]) == [(NOT_MEASURED, "", "")]
+    together = [("p", 1.0, 0.0, 6, 5)] * 9 + [("p", 1.0, 0.0, 5, 5)] * 9
+    assert [place for _, _, place in kinds(verdicts(SECTION, [result(scored(together))])["length"])] == ["A>U"]
+    assert "length" not in verdicts(SECTION, [result(scored([("p", 1.0, 0.0, 5, 5)] * 9))])
 
 
 def test_verdicts_on_differences_are_about_pairs_of_equal_length() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,7 @@ from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, of_
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups
 from penchant.records import SIDES
-from penchant.report.significance import Shown
+from penchant.report.significance import Shown, measured
 from penchant.views.claims import Claim
 from penchant.views.rows import FIRST, At, Line, RowSource
 
@@ -48,9 +50,14 @@ def _acceptability(source: RowSource, name: str) -> bool:
 
 
 def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
+    """Yield the gaps of unequal lengths, or one without a value if no paradigm has equal and unequal lengths."""
+    nothing = dict.fromkeys(("value", "low", "high"), math.nan)
     for source in found:
         for name in source.frame["dataset"].unique(maintain_order=True) if len(source.frame) else ():
-            yield from source.only(At(measure=GAP, dataset=name, scope="overall", split=UNEQUAL, normalise=FIRST))
+            unequal = {"dataset": name, "scope": "overall", "split": UNEQUAL, "normalise": FIRST}
+            gaps = [line for line in source.only(At(measure=GAP, **unequal)) if measured([line.row])]
+            lacking = [line for line in source.only(At(measure=ACCURACY, **unequal)) if line["n"]][:1]
+            yield from gaps or [replace(line, row={**line.row, **nothing, "split": ALL}) for line in lacking]
 
 
 def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
