@@ -20,7 +20,7 @@ from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]
 SEEDS = st.integers(0, 10_000)
-ROUGH = Note("rough-of-raters-and-items", few=[], would_do=[])
+ROUGH = Note("rough-of-raters-and-items", few=[], would_do=["", ""])
 
 
 def judged(rng: np.random.Generator, raters: int, items: int, *, missing: float = 0.25, scale: int = 3) -> Array:
