@@ -69,7 +69,7 @@ def test_its_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(compile(block(README, "python"), README, "exec"), names)
-    assert names["res"].verdicts["verdict"].to_list() == ["cannot tell"] * names["res"].verdicts.height
+    assert set(names["res"].verdicts["verdict"]) <= {"cannot tell", "not measured"}  # of two pairs
     assert (tmp_path / "out" / "latex" / "methods.tex").is_file()
 
 

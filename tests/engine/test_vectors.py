@@ -774,8 +774,8 @@ class TestCollect:
     @pytest.mark.parametrize(
         ("value", "told"),
         [
-            (1e5, r"corpus, line 9: layer 1 of 'dog' has .*float16"),
-            (-1e5, r"corpus, line 9: layer 1 of 'dog' has .*float16"),
+            (1e5, r"corpus, line 9: layer 1 of 'dog' contains .*float16"),
+            (-1e5, r"corpus, line 9: layer 1 of 'dog' contains .*float16"),
             (float("nan"), r"bert@.*nan for a vector in '.*dog"),
             (float("inf"), r"bert@.*inf for a vector in '.*dog"),
         ],
