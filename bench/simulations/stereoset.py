@@ -68,6 +68,14 @@ def _overall(terms: int, ss: float, mean: str, rng: np.random.Generator, seed: i
             yield Trial((estimate.measure,), estimate, truths[estimate.measure], null=tested)
 
 
+def _senseless(terms: int, mean: str, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """A model that prefers sense as often as nonsense."""
+    credit = _credits(rng, _terms(rng, terms), 0.5, 0.5)
+    for estimate in _of_group(credit, OVERALL, ALL, SETTINGS.model_copy(update={"seed": seed, "resamples": 20})):
+        if estimate.measure == LMS and estimate.by["mean"] == mean:
+            yield Trial((LMS,), estimate, 50.0, null=True)
+
+
 def _of_one(clusters: int, ss: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     meant = np.full(clusters, 0.8)
     credit = Credits(
@@ -111,6 +119,9 @@ def _all() -> Iterator[Simulation]:
             for mean in MEANS:
                 data = f"SS {100 * ss:g}, LMS 80, {mean}"
                 yield Simulation(SECTION, data, size, partial(_overall, n, ss, mean), SETS)
+    for n, size in sized((9, 21, 79), "terms, 20 to 33 clusters each"):
+        for mean in MEANS:
+            yield Simulation(SECTION, f"SS 50, LMS 50, {mean}", size, partial(_senseless, n, mean), SETS)
     for ss in (0.5, 0.7):
         for n, size in sized((27, 54), "clusters of a term"):
             yield Simulation(SECTION, f"a term of SS {100 * ss:g}, LMS 80", size, partial(_of_one, n, ss), SETS)

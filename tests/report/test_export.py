@@ -649,7 +649,8 @@ def test_the_program_and_python_choose_alike(penchant: Program, finished: Path, 
     files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     assert b"mean &" not in files["minimal-pairs-accuracy.tex"]
-    refused(penchant("export", str(finished), "--to", "figures", "--scores", "none"), "only for tables", "latex or csv")
+    for form in ("figures", "paper"):
+        refused(penchant("export", str(finished), "--to", form, "--scores", "none"), "only for tables", "latex or csv")
     refused(penchant("export", str(finished), "--to", "latec"), "unknown format 'latec'", "did you mean latex?")
     refused(penchant("export", str(finished), "--to", "csv", "--columns", "modle"), "'modle'", "did you mean model")
 

@@ -48,7 +48,10 @@ def answer_table(placed: StudySection) -> ReportTable | None:
         ReportRow(row, str((verdict.row or {})["signature"])) for row, (_, verdict) in zip(cells, found, strict=True)
     )
     level = next(f"{(verdict.row or {})['level']:.0%}" for _, verdict in found)
-    note = f"[{level} confidence intervals]. p: two-sided, adjusted by Holm's method within its family of tests."
+    note = (
+        f"[{level} confidence intervals]. p: two-sided unless the methods say otherwise; within a family of tests, "
+        "adjusted by Holm's method."
+    )
     return ReportTable("answers", placed.title, tuple(head for head, _ in shown), rows, note)
 
 
@@ -110,7 +113,8 @@ def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
     lost = [(name, len(items) - len(result.items)) for name, result in zip(models(results), results, strict=True)]
     told = [f"{counted(n, 'items')} for {literal(name)}" for name, n in lost if n > 0]
     if told:
-        yield f"Left out for text that a tokenizer does not know: {listed(told)}."
+        skipped = all(result.signature.get("on-unknown") == "skip" for result in results)
+        yield f"Left out{' for text that a tokenizer does not know' if skipped else ''}: {listed(told)}."
 
 
 def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -120,7 +124,7 @@ def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"Intervals are at the level {rows[0]['level']:.0%}: {intervals}."
     families = [int(row["tests"]) for row in rows if row["tests"] > 1]
     if tests:
-        yield f"Tests are two-sided: {tests}."
+        yield f"Tests are two-sided unless stated otherwise: {tests}."
     if families:
         yield f"p-values are adjusted by Holm's method [@holm1979] within families of up to {max(families)} tests."
     if any(len(verdict.models) > 1 for verdict in verdicts):
@@ -137,6 +141,7 @@ def _named(methods: Iterator[Method | None]) -> str:
     groups: dict[object, list[Method]] = {}
     for method in methods:
         if method is not None and not method.makes_nothing:
+            method = method.with_(two_sided=None)
             groups.setdefault(shape(method), []).append(method)
     told = []
     for alike in groups.values():

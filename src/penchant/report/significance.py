@@ -7,7 +7,7 @@ is at most `ALPHA`; the function `told` decides this.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -32,7 +32,6 @@ class Shown:
 
     Numbers are multiplied by `scale`, formatted with `form` and followed by `unit`. `noun` is the plural noun for the
     items counted by n, `null` the value under the null hypothesis, and `ends` the smallest and largest possible values.
-    `beside` returns text to append after n.
     """
 
     form: str
@@ -41,14 +40,13 @@ class Shown:
     scale: float = 1
     null: float = 0
     ends: tuple[float, float] = (-math.inf, math.inf)
-    beside: Callable[[Estimated], str] = lambda row: ""
 
     def number(self, row: Estimated, *, n: bool = True, rough: bool = True) -> str:
         """Format an estimate with its interval and n, and with its p-value if interval and test disagree.
 
         For too few items, only n is given.
         """
-        over = (f", {self.count(row)}" if n else "") + self.beside(row)
+        over = f", {self.count(row)}" if n else ""
         if self.too_few(row):
             return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))

@@ -22,7 +22,7 @@ import polars as pl
 
 from penchant.plurals import counted
 from penchant.records import SIDES, BaseResult
-from penchant.report.significance import Estimated, Shown, is_rough, measured, outside, told
+from penchant.report.significance import Estimated, Shown, is_rough, measured, told
 from penchant.report.tables import FEWEST, shown
 from penchant.report.verdicts import CANNOT_TELL, KINDS, NO, NOT_MEASURED, YES, Answer, Verdict
 from penchant.stats.equivalence import detectable
@@ -189,7 +189,7 @@ def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
         return NOT_MEASURED, margin
     if row["n"] >= FEWEST and how.null - margin < low and high < how.null + margin:
         return NO, margin
-    return YES if told(row, how.null) and outside(row, how.null) else CANNOT_TELL, margin
+    return YES if told(row, how.null) else CANNOT_TELL, margin
 
 
 def needed(row: Estimated, how: Shown, margin: float) -> str:

@@ -6,7 +6,6 @@ They are about means over target terms under the first score, of both parts toge
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from penchant.instruments.stereoset.estimates import (
@@ -18,9 +17,8 @@ from penchant.instruments.stereoset.estimates import (
     OVER_TERMS,
     OVERALL,
     SS,
-    lms_of,
 )
-from penchant.instruments.stereoset.settings import SS_GAP, StereoSetSettings
+from penchant.instruments.stereoset.settings import SS_GAP
 from penchant.records import BaseResult
 from penchant.report.significance import Shown
 from penchant.report.verdicts import CANNOT_TELL
@@ -45,16 +43,6 @@ def _lines(measure: str, scope: str = OVERALL, **levels: Any) -> Rows:
     return rows
 
 
-def _tested(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield LMS with the p-value of a test against chance, which the tables do not have."""
-    for line in _lines(LMS, lengths=ALL)(found):
-        result = line.source.result
-        assert result is not None
-        items = result.items if line["part"] == BOTH else result.items.filter(part=line["part"])
-        estimate = lms_of(items, line["normalise"], StereoSetSettings.of(result.settings))
-        yield replace(line, row={**line.row, "p": estimate.p})
-
-
 def _nonsense(line: Line, results: Sequence[BaseResult]) -> str:
     """Bar conclusions on stereotypes if the model does not clearly prefer sense to nonsense."""
     sense = line.at(measure=LMS)
@@ -64,7 +52,7 @@ def _nonsense(line: Line, results: Sequence[BaseResult]) -> str:
 
 CLAIMS = (
     Claim("stereotypes", _lines(SS, lengths=ALL), _SCORE, PREFERENCE, barred=_nonsense),
-    Claim("sense", _tested, _SCORE, PREFERENCE),
+    Claim("sense", _lines(LMS, lengths=ALL), _SCORE, PREFERENCE),
     Claim(
         *("types", _lines(SS, BIAS_TYPE, lengths=ALL), _SCORE, PREFERENCE),
         place="group",

@@ -143,10 +143,11 @@ def type_family(estimate: Estimate) -> str:
 def _of_group(credit: Credits, scope: str, group: str, settings: Settings) -> Iterator[Estimate]:
     """Yield SS, LMS and ICAT of a group, as means over terms and over clusters, and the proportion of ties."""
     by = {"scope": scope, "group": group}
+    sense = EVEN if scope == OVERALL else None
     for mean in (OVER_TERMS, OVER_CLUSTERS):
         ss, lms = (
             replace(_mean(values, credit.terms, mean, settings, against), measure=measure)
-            for measure, values, against in ((SS, credit.ss, EVEN), (LMS, credit.lms, None))
+            for measure, values, against in ((SS, credit.ss, EVEN), (LMS, credit.lms, sense))
         )
         units = term_units(credit.ss, credit.lms, credit.terms, mean)
         both = icat(ss, lms, units, len(credit.ss) if mean == OVER_CLUSTERS else len(units), NOUN, settings)
@@ -168,12 +169,6 @@ def _mean(values: Array, terms: NDArray[np.str_], mean: str, settings: Settings,
 def percent(estimate: Estimate) -> Estimate:
     """Convert a proportion to a percentage."""
     return replace(estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high)
-
-
-def lms_of(items: pl.DataFrame, how: str, settings: StereoSetSettings) -> Estimate:
-    """Return LMS over terms with a test against chance."""
-    credit = credits(items, how, settings.ties)
-    return _mean(credit.lms, credit.terms, OVER_TERMS, settings, EVEN)
 
 
 def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estimate]:
