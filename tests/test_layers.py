@@ -43,7 +43,7 @@ COMMON = (
     ("probe_signature",),
     ("settings",),
     ("base",),
-    ("item_probes",),
+    ("item_probes", "user_table"),
     ("descriptor", "comparison", "row_probes"),
     ("registry", "row_instruments"),
     ("notebook_display",),
@@ -121,7 +121,7 @@ def test_common_modules_of_instruments_import_downward() -> None:
 def test_settings_of_instruments_are_apart_from_behaviour() -> None:
     """Estimates, comparisons and displays are given settings; settings reach no probe by any way.
 
-    Only modules with a probe, descriptors and the audit of pairs import a probe.
+    Only modules with a probe, descriptors, the audit of pairs and the readers of users' tables import a probe.
     """
     probes = {(*_module(path), name) for path in PATHS if room(path) == "instruments" for name in _probes(path)}
     homes, graph = {probe[:-1] for probe in probes}, _inside_instruments()
@@ -130,7 +130,7 @@ def test_settings_of_instruments_are_apart_from_behaviour() -> None:
         if (
             room(path) == "instruments"
             and _module(path) not in homes
-            and path.stem not in ("instrument", "length_audit", "row_instruments")
+            and path.stem not in ("instrument", "length_audit", "row_instruments", "user_table")
         ):
             assert not imports(path) & probes, f"{path} imports {imports(path) & probes}"
     for name in INSTRUMENTS:

@@ -198,6 +198,12 @@ def saved_as_utf8(guess: str) -> str:
     )
 
 
+def single_byte(data: bytes) -> str:
+    """Return Python's name of the single-byte encoding that text looks like; "" for UTF-8, or if it is unclear."""
+    guess = guessed_encoding(data)
+    return "" if not guess or guess.startswith("UTF-") else "mac_roman" if guess == MACINTOSH else "windows-1252"
+
+
 def words_read_as(guess: str) -> str:
     """Return a hint to convert a binary vector file whose words are not UTF-8, given a guessed encoding."""
     encoding = _ICONV.get(guess, "")

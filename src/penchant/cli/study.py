@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,7 @@ from penchant.cli.options import (
     cache_path,
     place,
 )
-from penchant.errors import OutputError, one_line
+from penchant.errors import MethodError, OutputError, one_line
 
 if TYPE_CHECKING:
     from penchant.instruments.run_options import Run
@@ -129,18 +130,52 @@ def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> Non
 
 
 def init(
-    probe: Annotated[str, typer.Argument(help="See penchant list probes.")],
+    probe: Annotated[
+        str, typer.Argument(help="See penchant list probes. With --from also pairs, gaps, statements or words.")
+    ],
     directory: Annotated[Path, typer.Argument(help="Directory for the files.")] = Path(),
+    table: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Make the study of this table, and try it.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="FIELD=NAME", help="A column that is not recognised. Repeatable."),
+    ] = None,
+    model: Annotated[list[str] | None, typer.Option("-m", "--model", help="A model of the study. Repeatable.")] = None,
 ) -> None:
-    """Write a study file and a small data file as a starting point."""
+    """Write a study file and a small data file as a starting point, or the study of your own table."""
+    if table is not None:
+        _init_from(probe, directory, table, column or [], model or [])
+        return
+    if column or model:
+        raise MethodError("--column and --model need --from", hint="name your table: --from FILE")
+    from penchant.instruments.registry import instrument_named
     from penchant.study.catalogue import write_template
 
-    files = write_template(probe, directory)
+    name = instrument_named(probe).name
+    files = write_template(name, directory)
     for path in files:
         write(one_line(str(path)))
     for path in files:
-        if path.name == f"{probe}.yaml":
-            say(f"next: {command(['penchant', 'run', str(path), '-o', str(directory / 'results')])}")
+        if path.name == f"{name}.yaml":
+            _say_run(path, directory)
+
+
+def _init_from(probe: str, directory: Path, table: Path, columns: Sequence[str], models: Sequence[str]) -> None:
+    from penchant.study.user_study import study_of_table
+
+    pairs = [each.partition("=") for each in columns]
+    for field, equals, name in pairs:
+        if not (field and equals and name):
+            raise MethodError(f"--column {field}{equals}{name}: expected FIELD=NAME", hint='as in good="acceptable"')
+    found = study_of_table(probe, table, directory, models=models, columns={field: name for field, _, name in pairs})
+    for line in (*map(str, found.written), *found.lines):
+        write(one_line(line))
+    _say_run(found.file, directory, *([] if found.readable else ["-m", "MODEL"]))
+
+
+def _say_run(study: Path, directory: Path, *options: str) -> None:
+    say(f"next: {command(['penchant', 'run', str(study), *options, '-o', str(directory / 'results')])}")
 
 
 def list_(

@@ -16,6 +16,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from penchant.instruments.base import Probe
+from penchant.instruments.user_table import TableReader
 from penchant.rating.tasks import RatingTask, Wishes
 from penchant.records import BaseResult
 from penchant.report.sections import Overview, Section
@@ -38,7 +39,7 @@ class Instrument:
     the same `overview` share a section that precedes their own. `judge` creates a rating task from a target; it returns
     None if the target belongs to another instrument. `curve` returns the estimates over the steps of one training run,
     one row per estimate, from its name and its checkpoints with their steps; it is None for an instrument without
-    curves.
+    curves. `from_table` makes a study of a user's own table for `penchant init --from`; None if it cannot be done.
     """
 
     probe: type[Probe[Any]]
@@ -51,6 +52,7 @@ class Instrument:
     overview: Overview | None = None
     judge: Callable[[str, Wishes], RatingTask | None] | None = None
     curve: Callable[[str, Sequence[tuple[int, BaseResult]]], pl.DataFrame] | None = None
+    from_table: TableReader | None = None
 
     @property
     def name(self) -> str:

@@ -54,6 +54,18 @@ def instrument(name: str) -> Instrument:
     return instruments()[name]
 
 
+def instrument_named(name: str) -> Instrument:
+    """Return the instrument whose probe or whose kind of table (such as pairs) is called `name`.
+
+    Raises MethodError for an unknown name.
+    """
+    aliases = {each.from_table.alias: each for each in instruments().values() if each.from_table is not None}
+    known = {**aliases, **instruments()}
+    if name not in known:
+        raise MethodError(unknown(name), hint=one_of(name, known))
+    return known[name]
+
+
 def unknown(name: str) -> str:
     """Return the message for an unknown probe name, with the reason if an instrument of that name was left out."""
     reasons = [line for line in left_out() if line.startswith(f"instrument '{name}' ")]

@@ -10,6 +10,7 @@ from penchant.instruments.associations.estimates import TEXT
 from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.probe import Association
 from penchant.instruments.associations.tests_side_by_side import across
+from penchant.instruments.associations.user_table import USER_TABLE
 from penchant.instruments.associations.view_rows import HEADLINE
 from penchant.instruments.associations.views import LOGPROB_VIEWS, VIEWS
 from penchant.instruments.associations.weat_seat import SEAT as SEAT_PROBE
@@ -46,6 +47,7 @@ def _described(probe: type[Association[Any]], views: Views, *files: str, **schem
         schemas=schemas,
         formats=STIMULI | (SENTENCES if probe is CEAT_PROBE else {}),
         overview=ACROSS,
+        from_table=USER_TABLE if probe is WEAT_PROBE else None,
     )
 
 

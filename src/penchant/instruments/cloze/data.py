@@ -27,7 +27,7 @@ from penchant.wording.phrases import Note
 SENTENCE = ("id", "text", "expected", "group")
 """Order of the columns in a table of sentences passed from Python without column names."""
 GAP = "[MASK]"
-_OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]|…|\.{3,}", re.IGNORECASE)
+OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]|…|\.{3,}", re.IGNORECASE)
 """Other marks that people use for a gap."""
 SET_FILE = "set.yaml"
 _SETS = Path(__file__).parent / "sets"
@@ -43,7 +43,7 @@ def _gapped(value: object) -> str:
     text = as_written(value)
     gaps = text.count(GAP)
     if gaps != 1:
-        meant = None if gaps else _OTHER_GAP.search(text)
+        meant = None if gaps else OTHER_GAP.search(text)
         mend = f": write {GAP} for {'___' if meant[0].startswith('__') else meant[0]}" if meant else ""
         raise ValueError(f"a sentence must have exactly one gap {GAP}, but this one has {gaps}{mend}")
     if text == GAP:

@@ -5,6 +5,7 @@ from penchant.instruments.cloze.data import SCHEMAS
 from penchant.instruments.cloze.estimates import differences
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.settings import MEASURES, ClozeSettings
+from penchant.instruments.cloze.user_table import USER_TABLE
 from penchant.instruments.cloze.views import VIEWS, WORDS
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
@@ -23,4 +24,5 @@ CLOZE = Instrument(
         "cloze test set": "a directory with set.yaml, or a table: id, text, expected, group (penchant schema cloze)"
     },
     judge=ratings.task,
+    from_table=USER_TABLE,
 )

@@ -50,7 +50,7 @@ def dates_of_half(cells: Iterable[object]) -> Iterator[str]:
         yield str(Note("cloze.dates", have=len(dates), first=dates[0]))
 
 
-def _point(value: object) -> float:
+def point_of(value: object) -> float:
     """Return a point of the scale from any usual spelling: −1, -0,5, +1, 1/2, or the date made of 1/2."""
     if is_date_of_half(value):
         return 0.5
@@ -65,10 +65,10 @@ def _point(value: object) -> float:
 def _undated(value: object) -> float:
     if is_date_of_half(value):
         raise ValueError(f"{value!r} is a date; a spreadsheet probably converted 1/2 to it: write 0.5")
-    return _point(value)
+    return point_of(value)
 
 
-Point = Annotated[float, BeforeValidator(_point), WithJsonSchema({"enum": list(POINTS)})]
+Point = Annotated[float, BeforeValidator(point_of), WithJsonSchema({"enum": list(POINTS)})]
 UndatedPoint = Annotated[float, BeforeValidator(_undated), WithJsonSchema({"enum": list(POINTS)})]
 
 

@@ -14,6 +14,7 @@ from penchant.instruments.minimal_pairs.human_judgements import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.instruments.minimal_pairs.training_curve import curve
+from penchant.instruments.minimal_pairs.user_table import USER_TABLE
 from penchant.instruments.minimal_pairs.views import VIEWS
 from penchant.views.headline import Headline
 from penchant.views.rows import FIRST, At
@@ -42,6 +43,7 @@ MINIMAL_PAIRS = Instrument(
     schemas={"judgements": {"judgements": JudgementRow}},
     judge=judgement_task.task,
     curve=curve,
+    from_table=USER_TABLE,
 )
 FAIR_PAIRS = Instrument(
     probe=FairPairs,

@@ -11,6 +11,7 @@ from penchant.instruments.values.estimates import MEAN, differences
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.settings import DIFFERENCE, ValuesSettings
 from penchant.instruments.values.survey_description import SurveyFile
+from penchant.instruments.values.user_table import USER_TABLE
 from penchant.instruments.values.views import VIEWS
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes
 from penchant.tables.data_paths import SET_FILE, bundled
@@ -59,4 +60,5 @@ VALUES = Instrument(
         "survey.yaml": "people's answers to value statements (penchant schema values)",
     },
     judge=task,
+    from_table=USER_TABLE,
 )

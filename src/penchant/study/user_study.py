@@ -1,0 +1,203 @@
+"""Study of a user's own table, as made by `penchant init --from`."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from penchant.errors import MethodError, OutputError
+from penchant.files import occupied, write_text
+from penchant.instruments.base import Probe
+from penchant.instruments.descriptor import Instrument
+from penchant.instruments.registry import instrument_named, instruments
+from penchant.instruments.run_options import Run
+from penchant.instruments.unknown_tokens import unknown_parts
+from penchant.instruments.user_table import StudyParts, TableReader
+from penchant.models.load import LanguageModel, Model, read_model
+from penchant.models.preflight import outline
+from penchant.plurals import first_of, of_all
+from penchant.study.study_file import read_study
+from penchant.tables.rows import is_binary
+from penchant.text_io import opened, single_byte, stem
+
+PILOT = 8
+"""Number of items measured to estimate how long a study takes."""
+SPLIT = 2.0
+"""Mean number of tokens per word from which a line says that a model has seen little of the language."""
+_NAMED = 6
+_WORD = re.compile(r"[^\W\d_]+")
+_MODEL = "bundled:modern"
+_TO_DOWNLOAD = "its weights are not on this machine yet; penchant run downloads them"
+
+
+@dataclass(frozen=True, slots=True)
+class UserStudy:
+    """A study made from a table: its file, all files that were written, and lines about it for its user.
+
+    `readable` is false if no model of the study can read the texts.
+    """
+
+    file: Path
+    written: list[Path]
+    lines: list[str]
+    readable: bool
+
+
+def study_of_table(
+    name: str, file: Path, directory: Path, *, models: Sequence[str] = (), columns: Mapping[str, str] | None = None
+) -> UserStudy:
+    """Write a study of a user's table into a directory, and try it with each model.
+
+    `name` is an instrument's name or alias; `columns` names the columns of fields that are not recognised. Raises
+    DataError if the table does not suit the instrument, MethodError for an instrument that has no such way in,
+    OutputError if a file exists already, and ModelError for a model that cannot be loaded; then no file is left.
+    """
+    chosen = instrument_named(name)
+    reader = _reader(chosen)
+    new = not directory.exists()
+    written: list[Path] = []
+    try:
+        lines = list(_utf8_copy(file, directory, written))
+        source = written[0] if written else file
+        table = reader.read(source, columns or {})
+        lines += [f"columns: {_columns(table.columns)}"] if table.columns else []
+        parts = reader.parts(table, _relative(source, directory))
+        study = directory / f"{stem(file)}.yaml"
+        for target, text in {**_below(directory, parts), study: _study(chosen, file, study, models, parts)}.items():
+            _write(text, target, written)
+        tried = list(_tried(study, reader))
+        lines += [*parts.lines, *(line for line, _ in tried)]
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        if new and directory.is_dir():
+            directory.rmdir()
+        raise
+    return UserStudy(study, written, lines, any(reads for _, reads in tried))
+
+
+def _reader(chosen: Instrument) -> TableReader:
+    if chosen.from_table is None:
+        able = [each.from_table.alias for each in instruments().values() if each.from_table is not None]
+        hint = f"it reads {', '.join(able)}; penchant init {chosen.name} without --from writes an example to fill in"
+        raise MethodError(f"--from does not read tables for {chosen.name}", hint=hint)
+    return chosen.from_table
+
+
+def _write(text: str, target: Path, written: list[Path]) -> None:
+    if occupied(target):
+        raise OutputError("already exists", where=str(target), hint="remove it or give another directory")
+    write_text(text, target)
+    written.append(target)
+
+
+def _utf8_copy(file: Path, directory: Path, written: list[Path]) -> Iterator[str]:
+    """Write a copy in UTF-8 of a text file in a single-byte encoding, and yield a line that names words to check."""
+    with opened(file) as stream:
+        data = stream.read()
+    encoding = "" if is_binary(data[:16]) else single_byte(data)
+    if not encoding:
+        return
+    text = data.decode(encoding, "replace")
+    _write(text, directory / f"{stem(file)}-utf8{file.suffix}", written)
+    words = dict.fromkeys(word for word in _WORD.findall(text) if not word.isascii())
+    yield f"{file} is not UTF-8: copied to {written[0]} as if it were {encoding}; check {first_of(list(words), _NAMED)}"
+
+
+def _columns(columns: Mapping[str, str]) -> str:
+    return ", ".join(role if role == name else f"{role} = '{name}'" for role, name in columns.items())
+
+
+def _relative(file: Path, directory: Path) -> str:
+    return Path(os.path.relpath(file.resolve(), directory.resolve())).as_posix()
+
+
+def _below(directory: Path, parts: StudyParts) -> dict[Path, str]:
+    return {directory / name: text for name, text in parts.files.items()}
+
+
+def _study(chosen: Instrument, file: Path, study: Path, models: Sequence[str], parts: StudyParts) -> str:
+    if not models and chosen.probe.kinds == ("static",):
+        raise MethodError("needs a file of word vectors", where="penchant init", hint="name it: -m FILE")
+    content = {"study": stem(file), "seed": 0, "models": [_spec(each, study.parent) for each in models or [_MODEL]]}
+    probe = {"probes": [{chosen.name: parts.parameters}]}
+    dumped = [yaml.safe_dump(each, allow_unicode=True, sort_keys=False) for each in (content, probe)]
+    return f"# A study of {file.name}. Run it with: penchant run {study.name} -o results\n{''.join(dumped)}"
+
+
+def _spec(model: str, directory: Path) -> str:
+    """Return a model's name; the path of a model on this machine becomes absolute."""
+    return str(Path(model).resolve()) if Path(model).exists() else model
+
+
+def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
+    """Yield lines on each model's reading of the data, on the time it takes, and on what the study could detect.
+
+    Each line comes with whether it shows that a model can be measured.
+    """
+    spec, (probe,) = read_study(study)
+    base = [study.parent, Path()]
+    probe.texts(base)
+    for name in spec.models:
+        seen = outline(name, name=name)
+        model = read_model(name, name=None) if seen.here else seen.model
+        assert model is not None
+        label = Path(name).name if Path(name).exists() else name
+        if unread := _unread(probe, base, model):
+            yield f"{label}: {unread}", False
+            continue
+        about = (_split(probe, base, model), *reader.about(probe, base, model))
+        yield from ((f"{label}: {line}", True) for line in about if line)
+        taken = f"the study takes {_spoken(_seconds(probe, base, model))}" if seen.here else _TO_DOWNLOAD
+        yield f"{label}: {taken}", True
+    yield reader.power(probe, base), False
+
+
+def _unread(probe: Probe[Any], base: Sequence[Path], model: Model) -> str:
+    """Return a line on the texts that a model cannot read; "" if it reads all or is a file of word vectors."""
+    if not isinstance(model, LanguageModel):
+        return ""
+    texts = [text for text, _ in probe.texts(base)]
+    parts = [part for part in unknown_parts(probe.reading(model), texts) if part]
+    if not parts:
+        return ""
+    lacking = first_of(sorted(set(parts)), _NAMED)
+    return (
+        f"cannot read {of_all(len(parts), len(texts), 'texts')}, as its vocabulary lacks {lacking}: choose another "
+        "model in models:, or leave such items out with on_unknown: skip"
+    )
+
+
+def _split(probe: Probe[Any], base: Sequence[Path], model: Model) -> str:
+    """Return a line on a tokenizer that cuts words into many tokens; "" for others and for word vectors."""
+    texts = [text for text, _ in probe.texts(base)]
+    words = sum(len(text.split()) for text in texts)
+    if not isinstance(model, LanguageModel) or not words:
+        return ""
+    rate = sum(model.tokenizer.count(texts)) / words
+    return f"{rate:.1f} tokens a word: it has seen little of this language" if rate >= SPLIT else ""
+
+
+def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model) -> float:
+    """Estimate the time of a measurement from that of a few items."""
+    pilot = probe.model_copy(update={"limit": PILOT})
+    few, every = (len(each.texts(base)) for each in (pilot, probe))
+    pilot = pilot if few else probe
+    start = time.perf_counter()
+    pilot.run_as(model, Run(base=base))
+    return (time.perf_counter() - start) * (every / few if few else 1)
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds, -1):.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 5_400 else f"about {seconds / 3_600:.0f} hours"
