@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
-from penchant.cli.console import say, to_stdout, write
+from penchant.cli.console import command, say, to_stdout, write
 from penchant.limits import COUNT, SEED
 from penchant.plurals import counted, for_one
 
@@ -51,6 +51,10 @@ PerGroupOption = Annotated[
     int, typer.Option("--per-group", min=0, max=COUNT, metavar="N", help="For pairs: draw N of each group; 0 for all.")
 ]
 
+MostOption = Annotated[
+    int, typer.Option("--limit", min=0, max=COUNT, metavar="N", help="For cloze: the N most probable words; 0 for all.")
+]
+
 HtmlOption = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write a page for each rater that works without a server.")
 ]
@@ -78,6 +82,7 @@ def rate(
     group: GroupOption = "group",
     id_: IdOption = "id",
     per_group: PerGroupOption = 0,
+    limit: MostOption = 0,
     all_: Annotated[bool, typer.Option("--all", help="For cloze: include words that are already rated.")] = False,
     column: Annotated[str, typer.Option(help="For a table: the column of texts.")] = "",
     scale: ScaleOption = "",
@@ -107,13 +112,19 @@ def rate(
     names = names_of(raters)
     target = _fetched(target)
     files, columns = _pairs_of(target, (good, bad, group, id_))
-    wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
+    wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, limit, seed)
     given = Given(instructions, practice, attention, share(repeat), breaks, seed)
     rating_task = task_of_target(target, wishes, given, _judges())
     if html is not None or returned:
         _without_server(rating_task, out, names, open_, html, returned or [])
     else:
         _serve(rating_task, out, names, open_, host, port, public)
+        _say_next(rating_task, target, out)
+
+
+def _say_next(task: RatingTask, target: str, out: Path) -> None:
+    words = ["import", target, str(out), "--into", "ratings.csv"] if task.has_words else ["agreement", str(out)]
+    say(f"next: {command(['penchant', 'ratings', *words])}")
 
 
 def _fetched(target: str) -> str:

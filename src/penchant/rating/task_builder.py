@@ -70,6 +70,8 @@ def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> RatingTask:
     message = "--good, --bad, --group, --id and --per-group apply only to pairs"
     if wishes.column and for_pairs:
         raise MethodError(message, hint="omit --column")
+    if wishes.column and wishes.most:
+        raise MethodError("--limit applies only to words in gaps", hint="omit --column")
     if wishes.column:
         return _texts_task(Path(target), wishes)
     if wishes.scale:
@@ -81,6 +83,8 @@ def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> RatingTask:
         raise MethodError("contains no items to rate", where=target, hint=hint)
     if for_pairs and not task.has_pairs:
         raise MethodError(message, where=target, hint="omit them")
+    if wishes.most and not task.has_words:
+        raise MethodError("--limit applies only to words in gaps", where=target, hint="omit it")
     return task
 
 

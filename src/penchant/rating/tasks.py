@@ -74,6 +74,11 @@ class RatingTask:
         """True if the items are pairs of sentences."""
         return self.kind == "choice" or self.layout == "sides"
 
+    @property
+    def has_words(self) -> bool:
+        """True if the items are words in the gaps of sentences."""
+        return self.layout == "long" and any({"sentence", "word"} <= item.key.keys() for item in self.items)
+
     def described(self) -> dict[str, Any]:
         """Return all fields except the items, for JSON."""
         return {name: value for name, value in asdict(self).items() if name != "items"}
@@ -98,7 +103,7 @@ class Wishes:
     `task` selects one of an instrument's kinds of task, such as `choice` or `sentences`. `everything` includes words
     that are already rated, and `without` contains result directories to ignore. For pairs, `columns` maps fields to
     columns of their tables, `files` are the tables of a study given as the target, and `per_group` is the number of
-    pairs drawn from each group with `seed` (0 for all).
+    pairs drawn from each group with `seed` (0 for all). `most` is the number of predicted words to rate (0 for all).
     """
 
     task: str = ""
@@ -110,4 +115,5 @@ class Wishes:
     columns: Mapping[str, str] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
     per_group: int = 0
+    most: int = 0
     seed: int = 0

@@ -674,3 +674,11 @@ def test_sentences_without_a_word_to_rate_are_told_in_time(penchant: Program, tm
         "note: s1 has no word to rate: reword it, or it is left out of the means",
         "note: s2 has no word to rate among the predictions of tiny: reword it, or it is left out of the means",
     ]
+
+
+def test_the_words_with_most_probability_over_all_models() -> None:
+    """Of s1, dog has .4 + .1 and thou .05 + .3; of s2, They (.0625) is rated by two corpora."""
+    other = {**PREDICTIONS, "s1": [("thou", 0.3, "none"), ("cat", 0.2, "none"), ("dog", 0.1, "none")]}
+    both = [result(), result("other", other)]
+    kept = [unrated(both, most=most)["word"].to_list() for most in (1, 2, 3, 0)]
+    assert kept == [["dog"], ["dog", "thou"], ["cat", "dog", "thou"], ["cat", "dog", "thou"]]

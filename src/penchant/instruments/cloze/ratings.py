@@ -25,7 +25,7 @@ from penchant.instruments.cloze.variety_scale import POINTS, Scale, ends_of
 from penchant.instruments.result import Result
 from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes
-from penchant.records import Estimate
+from penchant.records import BaseResult, Estimate
 from penchant.report.item_browser import every_item
 from penchant.report.significance import listed
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
@@ -70,23 +70,29 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
     return [replace(result, items=result.items.with_columns(text_ids)) for result in results]
 
 
-def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool = False) -> pl.DataFrame:
+def unrated(
+    results: Sequence[BaseResult], *, estimated: bool = False, rated: bool = False, most: int = 0
+) -> pl.DataFrame:
     """Return one row for each unrated word that a model predicts in a sentence.
 
     Word pieces and punctuation are left out. The columns are sentence, text, word, filled, scale (the names of its
     ends), rater and rating (both empty); the words of a sentence are in alphabetical order. Models and probabilities
     are omitted, so that raters do not judge the model. With `estimated`, words rated only by a lexicon or two corpora
-    are included; with `rated`, also those rated by people.
+    are included; with `rated`, also those rated by people. If `most` is not 0, only that many words are returned: those
+    with the highest probability over all models.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ()), *(RATED if rated else ())}
     scale, language = _scale(results), results[0].signature.get("language", "und")
     rows: dict[tuple[str, str], dict[str, Any]] = {}
+    weights: Counter[tuple[str, str]] = Counter()
     for result in results:
-        for id_, text, words, sources in result.items.select("id", "text", "words", "sources").iter_rows():
-            for spelled, source in zip(words, sources, strict=True):
+        predicted = result.items.select("id", "text", "words", "sources", "probs")
+        for id_, text, words, sources, probs in predicted.iter_rows():
+            for spelled, source, probability in zip(words, sources, probs, strict=True):
                 if source not in kinds_to_rate or not _can_be_rated(spelled, source):
                     continue
                 word = unicodedata.normalize("NFC", spelled)  # the form in which ratings are read
+                weights[id_, word] += probability
                 rows[id_, word] = {
                     "sentence": id_,
                     "text": text,
@@ -97,7 +103,10 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
                     "rating": "",
                 }
     order = {id_: i for i, id_ in enumerate(every_item(results)["id"].to_list())}
-    in_order = sorted(rows.values(), key=lambda row: (order[row["sentence"]], row["word"].casefold(), row["word"]))
+    kept = weights.most_common(most or None)
+    in_order = sorted(
+        (rows[key] for key, _ in kept), key=lambda row: (order[row["sentence"]], row["word"].casefold(), row["word"])
+    )
     columns = ("sentence", "text", "word", "filled", "scale", "rater", "rating")
     return pl.DataFrame(in_order, schema=dict.fromkeys(columns, pl.String))
 
@@ -106,13 +115,13 @@ def _can_be_rated(word: str, source: str) -> bool:
     return source != PIECE and (source != UNRATED or is_word(word))
 
 
-def _scale(results: Sequence[Result]) -> str:
+def _scale(results: Sequence[BaseResult]) -> str:
     low, high = ends_of(results[0].signature)
     ends = "-1 is one end, 1 the other" if unnamed(results) else f"{low} is -1, {high} is 1"
     return f"{ends}; 0 is both or neither"
 
 
-def unnamed(results: Sequence[Result]) -> bool:
+def unnamed(results: Sequence[BaseResult]) -> bool:
     """Return whether the ends of the scale are unnamed."""
     return results[0].signature["scale"] == str(Scale())
 
@@ -126,7 +135,8 @@ def task(target: str, wishes: Wishes) -> RatingTask | None:
     if not any(any(folder.glob(f"{depth}signature.txt")) for depth in ("", "*/", "*/*/")):
         return None
     results = cloze_results(folder, without=wishes.without)
-    words = unrated(results, estimated=True, rated=True) if wishes.everything else unrated(results)
+    every = wishes.everything
+    words = unrated(results, estimated=every, rated=every, most=wishes.most)
     if not len(words):
         raise StudyError("every predicted word is rated", where=target, hint="use --all to rate all words again")
     names = dict(zip(("low", "high"), ends_of(results[0].signature), strict=True))

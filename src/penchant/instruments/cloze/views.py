@@ -24,6 +24,7 @@ from penchant.instruments.cloze.estimates import (
     without_beta,
 )
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, RatingCounts, by_word
+from penchant.instruments.cloze.ratings import unrated
 from penchant.instruments.cloze.variety_scale import ends_of
 from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
@@ -62,6 +63,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
         "low": low,
         "high": high,
         "left_out": _left_out(results),
+        "to_rate": len(unrated(results)),
         "most": MOST,
         "asked": asked.values(),
         "judged": RatingCounts.of(said) if said else None,
