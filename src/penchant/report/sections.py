@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,9 @@ from penchant.report.no_difference_text import DifferenceScale
 from penchant.report.references import Reference
 from penchant.report.tables import ReportTable, untold
 from penchant.report.verdicts import Answer
+
+_INTERVAL = re.compile(r"\[(?=[+−]?\d)")
+"""The beginning of an interval in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +99,15 @@ class StudySection:
         return [*self.estimates(), *self.compared()]
 
     def answers(self) -> list[Answer]:
-        """Return the answers to the claims; for a training run with a curve, those about its last checkpoint."""
+        """Return the answers to the claims; for a training run with a curve, those about its last checkpoint.
+
+        The first interval in brackets is named, with its level.
+        """
         comparison = None if self.comparison is None else untold(self.comparison)
         curves = self._over_steps("sentences")
         training = [Answer("training", "", curves, ())] if curves else []
-        return [*training, *self.section.answers(_untold(self._finished()), comparison)]
+        answers = [*training, *self.section.answers(_untold(self._finished()), comparison)]
+        return _with_named_interval(answers, float(self.results[0].signature.get("level", "nan")))
 
     def estimates(self) -> list[ReportTable]:
         """Return the tables of estimates, with tables of training curves first."""
@@ -148,6 +156,18 @@ class StudySection:
             return []
         comparison = untold(self.comparison)
         return self._remarked([*self.section.compared(comparison), *no_difference_text.tables(comparison, self.scale)])
+
+
+def _with_named_interval(answers: Sequence[Answer], level: float) -> list[Answer]:
+    named = list(answers)
+    for number, answer in enumerate(named):
+        for place, sentence in enumerate(answer.sentences):
+            if _INTERVAL.search(sentence):
+                said = _INTERVAL.sub(f"[{level:.0%} CI ", sentence, count=1)
+                sentences = [*answer.sentences[:place], said, *answer.sentences[place + 1 :]]
+                named[number] = replace(answer, sentences=sentences)
+                return named
+    return named
 
 
 def _untold(results: Sequence[BaseResult]) -> list[BaseResult]:
