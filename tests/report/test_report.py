@@ -28,11 +28,13 @@ from penchant.instruments.run_options import Run
 from penchant.report.detokenize import readable
 from penchant.report.page import page, write_report
 from penchant.report.tables import Number, ReportRow, ReportTable
+from penchant.study.catalogue import write_template
 from penchant.study.manifest import read_manifest
 from penchant.study.outcome import Outcome
 from penchant.study.result_directories import read_outcome, side_by_side
 from penchant.study.run import run_study
 from penchant.study.study_file import DEMO, read_study
+from penchant.testing import MODELS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -640,6 +642,27 @@ def test_the_first_layer_fits_a_screen_and_two_of_a_phone(demo: Path, reading: C
         reader, bottom = demo_reader(demo, reading, width, height)
         assert bottom <= screens * height
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", ["values", "vector-bias", "winobias", "winogender"])
+def test_the_first_layer_of_a_template_fits_a_screen(name: str, tmp_path: Path, reading: Callable[..., Reader]) -> None:
+    """Answers that do not fit are closed at first, below those that do; none is lost."""
+    write_template(name, tmp_path)
+    models = ["first.txt", "second.txt"] if name == "vector-bias" else list(MODELS)
+    run_study(*read_study(tmp_path / f"{name}.yaml", models=models), tmp_path / "out", Run(base=[tmp_path]))
+    document = read_outcome(tmp_path / "out").document()
+    write_report(document, tmp_path / "report.html")
+    reader = reading(tmp_path / "report.html", viewport=WIDE)
+    answers = reader.page.locator("section > .first .answers")
+    bottom = reader.page.locator("section > .first").evaluate("part => part.getBoundingClientRect().bottom + scrollY")
+    assert bottom <= 800
+    (placed,) = document.sections
+    sentences = [text for answer in placed.answers() for text in answer.sentences]
+    assert answers.locator("p").all_text_contents() == sentences
+    hidden = answers.locator("details p").count()
+    assert 0 < hidden < len(sentences)
+    answers.locator("summary").click()
+    assert answers.locator("details p").last.is_visible()
 
 
 def test_the_first_two_layers_are_short(demo: Path, reading: Callable[..., Reader]) -> None:

@@ -37,6 +37,7 @@ from penchant.report.export import export
 from penchant.report.page import page, write_report
 from penchant.report.references import cited
 from penchant.report.tables import Number, ReportTable
+from penchant.report.verdicts import NOT_MEASURED
 from penchant.stats.association import effect_size
 from penchant.study.outcome import Outcome
 from penchant.study.result_directories import read_outcome
@@ -279,6 +280,46 @@ def test_the_stimuli_that_matter_most(outcome: Outcome) -> None:
     for cells, item in zip(rows, ranked, strict=False):
         numbers = [cell.value for cell in cells[5:] if isinstance(cell, Number)]
         assert numbers == pytest.approx([item["association"], whole, item["without"]])
+
+
+def test_the_words_beside_an_interval_move_it_to_their_side(outcome: Outcome) -> None:
+    """The two on each side without which d changes most: words, or the attributes of the log-probability score."""
+    weat = results(outcome, "weat")[1]
+    items = weat.items.filter(category="C1").sort("without")
+    whole = row(weat, "effect size", category="C1")["value"]
+    raised = items.filter(pl.col("without") < whole)["word"].to_list()
+    lowered = items.filter(pl.col("without") > whole)["word"].to_list()[::-1]
+    drawn = next(mark for mark in data_of(weat, "effects") if mark.get("category", "").startswith("C1"))
+    assert (drawn["left"], drawn["right"]) == (", ".join(lowered[:2]), ", ".join(raised[:2]))
+    score = results(outcome, "logprob-bias")[0]
+    corrected = score.items.filter(category="C1").group_by("attribute_side", "attribute", "target_side")
+    means = corrected.agg(pl.col("corrected").mean()).pivot("target_side", index=["attribute_side", "attribute"])
+    s = {(side, word): x - y for side, word, x, y in means.select("attribute_side", "attribute", "X", "Y").iter_rows()}
+
+    def d(*without: tuple[str, str]) -> float:
+        a, b = ([value for key, value in s.items() if key[0] == side and key not in without] for side in "AB")
+        return float((np.mean(a) - np.mean(b)) / np.std([*a, *b], ddof=1))
+
+    assert d() == pytest.approx(row(score, "effect size", category="C1", context="all")["value"], abs=1e-6)
+    ranked = sorted((key for key in s if d(key) < d()), key=d)
+    drawn = next(mark for mark in data_of(score, "effects") if mark.get("category", "").startswith("C1"))
+    assert drawn["right"] == ", ".join(word for _, word in ranked[:2])
+
+
+def test_answers_name_the_lists(outcome: Outcome) -> None:
+    """Also in a comparison; of a category without stimuli, and of results saved without labels, only the category."""
+    for place in ("weat", "logprob-bias"):
+        own = results(outcome, place)
+        comparison = None if place == "weat" else pc.compare(*own)
+        answers = instruments()[place].section.answers(own, comparison)
+        for verdict in (verdict for answer in answers for verdict in answer.verdicts):
+            category = (verdict.row or {})["category"]
+            named = {"category": category, **{name: CATEGORIES[category][name] for name in "XYAB"}}
+            assert verdict.facts == ({} if verdict.kind == NOT_MEASURED else named)
+        assert {len(answer.verdicts[0].models) for answer in answers} == ({1} if comparison is None else {1, 2})
+    old = [replace(result, items=result.items.drop("list")) for result in results(outcome, "weat")]
+    (answer,) = instruments()["weat"].section.answers(old, None)
+    assert {str(verdict.facts) for verdict in answer.verdicts} == {"{}"}
 
 
 def test_the_sentences_of_a_word_matter_together(outcome: Outcome) -> None:

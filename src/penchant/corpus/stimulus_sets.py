@@ -108,6 +108,10 @@ class Category:
         """Return the lists X, Y, A and B."""
         return self.x, self.y, self.a, self.b
 
+    def labels(self) -> dict[str, str]:
+        """Return the label of each list, keyed by set (X, Y, A, B)."""
+        return {side: part.label for side, part in zip("XYAB", self.lists(), strict=True)}
+
     def repeated(self) -> list[str]:
         """Return the words that occur more than once in X and Y together, or in A and B together."""
         repeated: list[str] = []

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import accumulate
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from penchant.errors import undirected
+from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import Figure
 from penchant.report.item_browser import ItemTable
@@ -18,10 +21,19 @@ from penchant.report.paper import paragraph
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import StudySection
 from penchant.report.tables import Cell, Number, P, ReportTable, with_minus
+from penchant.report.verdicts import Answer
 
 ASSETS = Path(__file__).parent / "assets"
 BRIEF = 2
 """The number of cautions displayed beside the answers."""
+_ROOM = 620
+"""Pixels for answers and cautions beside the first figure, on a screen of 1280 × 800 pixels."""
+_LETTERS = 56
+"""The approximate number of letters on a line beside the first figure."""
+_QUESTION, _SENTENCE, _CAUTION = (23, 16), (24, 5), (24, 0)
+"""The height of a line and the space above the text, in pixels, of questions, sentences and cautions."""
+_CAUTIONS = 35
+"""Pixels around the cautions."""
 
 
 def section_view(name: str, placed: StudySection, signatures: dict[str, int]) -> dict[str, Any]:
@@ -35,14 +47,18 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
     items = section.items(results) if section.items else None
     methods, said = placed.methods(), paragraph(placed)
     known = {**placed.references, PENCHANT.key: PENCHANT}
+    answers, brief = placed.answers(), cautions(results, brief=True)[:BRIEF] if items else []
+    leading = _leading(answers, brief)
     shown = (row["signature"] for view in views.values() for row in view["rows"] if row["signature"] is not None)
     return {
         "id": name,
         "title": placed.title,
         "question": section.question,
-        "answers": placed.answers(),
+        "answers": answers,
+        "leading": leading,
+        "remaining": counted(len(answers) - leading, "more answers"),
         "cautions": cautions(results) if items else [],
-        "brief": cautions(results, brief=True)[:BRIEF] if items else [],
+        "brief": brief,
         "tables": [views[table.name] for table in tables],
         "compared": [views[table.name] for table in between],
         "figures": [_figure(figure, name, items) for figure in placed.figures()],
@@ -59,6 +75,20 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
         "methods": [_paragraph(paragraph, placed.references) for paragraph in methods],
         "signatures": sorted(set(shown)),
     }
+
+
+def _leading(answers: Sequence[Answer], brief: Sequence[str]) -> int:
+    """Return how many answers fit on the first screen, beside the first figure and above the cautions: at least one."""
+    room = _ROOM - sum(_height(text, *_CAUTION) for text in brief) - (_CAUTIONS if brief else 0)
+    heights = [
+        _height(each.question, *_QUESTION) + sum(_height(text, *_SENTENCE) for text in each.sentences)
+        for each in answers
+    ]
+    return max(1, sum(total <= room for total in accumulate(heights)))
+
+
+def _height(text: str, line: int, above: int) -> int:
+    return above + line * ceil(len(text) / _LETTERS) if text else 0
 
 
 def cautions(results: Sequence[BaseResult], *, brief: bool = False) -> list[str]:

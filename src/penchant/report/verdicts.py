@@ -32,8 +32,8 @@ class Verdict:
 
     `row` is the estimate, `margin` the smallest effect of interest, and `needed` how many items would settle the claim
     if it cannot be told. `place` is the level that the verdict is about, if there are
-    several, and `barred` the key of the text that says why the estimate cannot decide. `direction` of a yes is above or
-    below the null.
+    several, with `facts` about it, and `barred` the key of the text that says why the estimate cannot decide.
+    `direction` of a yes is above or below the null.
     """
 
     claim: str
@@ -46,6 +46,7 @@ class Verdict:
     barred: str = ""
     direction: str = ""
     sentence: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

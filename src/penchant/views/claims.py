@@ -3,7 +3,9 @@
 The text of a claim is in `text.yaml` under `claims`: its `question`, and a sentence without a full stop for each
 verdict: `above` and `below` for yes, with a value above or below the null, `within` for no, `missing` for not measured.
 For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear` replaces the sentence. `place` is the
-text of a place, `next` the command to continue with if nothing was measured.
+text of a place, which can use `place`, `direction` (above, below or ""; always "" for pairs of models), `again` (true
+if the sentence has named the place before) and the claim's facts. `next` is the command to continue with if nothing was
+measured.
 
 Texts can use `who` (the models), `s` (the ending of a verb for one model), `each` (their estimates), `place`, `places`,
 `margin`, `slightly` ("slightly " if the effects are smaller than it, else ""), `count` and `of` (the number of
@@ -14,9 +16,9 @@ smaller value).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -49,6 +51,7 @@ class Claim:
     not matter; or a function that returns it. `place` is a column whose levels get verdicts of their own, or a function
     that returns the level; `alone` gives each model sentences of its own. `barred` returns the key of the text that
     says why an estimate cannot decide ("missing": nothing was measured), or "", given the estimate and all results.
+    `facts` returns further variables for the text of a place.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Claim:
     place: str | Callable[[Line], str] = ""
     alone: bool = False
     barred: Callable[[Line, Sequence[BaseResult]], str] = lambda line, results: ""
+    facts: Callable[[Line, Sequence[BaseResult]], Mapping[str, Any]] = lambda line, results: {}
 
     def answer(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Answer | None:
         """Return the answer; None if the results have no estimates for the claim."""
@@ -90,7 +94,8 @@ class Claim:
             need = needed(line.row, self.shown, margin) if kind == CANNOT_TELL and not barred else ""
             place = self.place(line) if callable(self.place) else str(line[self.place]) if self.place else ""
             side = "" if kind != YES else "above" if line["value"] > self.shown.null else "below"
-            yield Verdict(self.name, kind, models, place, line.row, margin, need, barred, side)
+            facts = self.facts(line, results)
+            yield Verdict(self.name, kind, models, place, line.row, margin, need, barred, side, facts=facts)
 
     def _sentences(self, verdicts: Sequence[Verdict], words: Text) -> Iterator[str]:
         """Yield a sentence for each group of verdicts that agree, clear verdicts first."""
@@ -109,10 +114,8 @@ class Claim:
         facts = {
             "who": named(models, MOST),
             "s": "s" if len(models) == 1 else "",
-            "place": words.get("place", place=first.place) or first.place,
-            "places": named(
-                [words.get("place", place=each.place) or each.place for each in verdicts if each.place], MOST
-            ),
+            "place": self._placed(first, words),
+            "places": named([self._placed(each, words) for each in verdicts if each.place], MOST),
             "count": len(verdicts),
             "of": sum(verdict.models in alike for verdict in every),
             "each": self._each(ranked, len(models) > 1, words),
@@ -149,8 +152,10 @@ class Claim:
         known = [(verdict, self._shown_row(verdict)) for verdict in verdicts if verdict.row and measured([verdict.row])]
         most = len(known) if len(known) <= MOST + 1 else MOST if verdicts[0].kind == YES else 1
         parts = []
+        told: set[str] = set()
         for verdict, row in known[:most]:
-            place = words.get("place", place=verdict.place) or verdict.place
+            place = self._placed(verdict, words, again=verdict.place in told)
+            told.add(verdict.place)
             name = " − ".join(verdict.models) if several else ""
             parts.append(" ".join(filter(None, [name, place, self.shown.number(row, n=False, rough=False)])))
         rest = len(known) - most
@@ -159,6 +164,12 @@ class Claim:
         of = [f"{counts[0]}{' each' if len(known) > 1 else ''}"] if len(counts) == 1 else []
         of += ["approximate"] if any(is_rough(row) for _, row in known[:most]) else []
         return ", ".join(parts) + (f" ({', '.join(of)})" if of else "")
+
+    def _placed(self, verdict: Verdict, words: Text, *, again: bool = False) -> str:
+        """Return the place of a verdict in words; `again` is true if the sentence has named it before."""
+        direction = "" if self.compared else verdict.direction
+        known = {"place": verdict.place, "direction": direction, "again": again, **verdict.facts}
+        return words.get("place", **known) or verdict.place
 
     def _shown_row(self, verdict: Verdict) -> Estimated:
         """Return the estimate for display; a clear difference is that of the model with the larger value."""

@@ -72,7 +72,7 @@ class Forest:
 
     A dashed line is drawn at `null`. If `panel` is given, each level of this column has its own chart. `picks` is as in
     `Figure`, and `of` as in `TableSpec`. The numbers are in the table of the same name. If `ranked`, rows are in
-    descending order of their mean.
+    descending order of their mean. If `dense`, they are as close as in a long plot.
     """
 
     name: str
@@ -86,6 +86,7 @@ class Forest:
     null: float = 0
     of: Callable[[Sequence[RowSource]], Sequence[RowSource]] = lambda found: found
     ranked: bool = False
+    dense: bool = False
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
@@ -114,7 +115,9 @@ class Forest:
         rows = [self._row(line) for line in lines]
         order = _ranked(rows) if self.ranked else list(dict.fromkeys(row["row"] for row in rows))
         layers = [reference(self.null), *interval_layers(rows, order, axis, self.marks, marks, self.form)]
-        return alt.layer(*layers).properties(width=self.width, height=alt.Step(9 if len(order) > LONG else 16))
+        return alt.layer(*layers).properties(
+            width=self.width, height=alt.Step(9 if self.dense or len(order) > LONG else 16)
+        )
 
     def _row(self, line: Line) -> dict[str, Any]:
         numbers = {key: None if line[key] != line[key] else line[key] for key in ("value", "low", "high")}
@@ -126,12 +129,16 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several forest plots in one figure, each with its own title; the numbers are in the table named `numbers`."""
+    """Several forest plots in one figure, each with its own title, in a number of columns.
+
+    The numbers are in the table named `numbers`.
+    """
 
     name: str
     parts: Sequence[Forest]
     numbers: str
     picks: str = ""
+    columns: int = 2
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
@@ -140,7 +147,9 @@ class Panels:
             for part in self.parts
             for chart in part.charts(results, text)
         ]
-        return [figure(self.name, alt.concat(*charts, columns=2), text, self.picks, self.numbers)] if charts else []
+        if not charts:
+            return []
+        return [figure(self.name, alt.concat(*charts, columns=self.columns), text, self.picks, self.numbers)]
 
 
 def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:

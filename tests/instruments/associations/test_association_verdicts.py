@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -63,8 +64,10 @@ def test_words_that_lean_are_told_from_words_that_do_not(tmp_path: Path) -> None
     assert values["leans"] > 1 and values["leans"] == pytest.approx(-values["turned"])
     assert kinds([found], "beyond") == {"leans": YES}
     above, below, open_ = WEAT.section.answers([found], None)[0].sentences
-    assert "first attributes in 1 of 3 categories" in above and "second attributes in 1 of 3 categories" in below
-    assert "no clear association in 1 of 3 categories" in open_
+    assert [text.count("in 1 of 3 categories") for text in (above, below, open_)] == [1, 1, 1]
+    labels = [re.findall("“(.+?)”", text) for text in (above, below, open_)]
+    assert labels == [[*"xyab"], [*"yxab"], [*"uvab"]]
+    assert " more than " in above and " less than " in below
 
 
 def test_two_models_differ_where_they_lean_to_opposite_sides(tmp_path: Path) -> None:

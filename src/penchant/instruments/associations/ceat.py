@@ -177,7 +177,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         effects = contextual_effects((x, y), (a, b), ddof=self.ddof)
         texts = [[(side, word, "") for word in words] for side, words in zip(SIDES, stimuli.sets, strict=True)]
         cell = Cell(by, effects.cosines, Sides.of(*stimuli.sets[:2]), Sides.of(*stimuli.sets[2:]))
-        filled = Filled(cell, [*texts[0], *texts[1]], [*texts[2], *texts[3]])
+        filled = Filled(cell, [*texts[0], *texts[1]], [*texts[2], *texts[3]], job.category.labels())
         return Combination(by, stimuli, job.n, effects, filled, drawn, cell.draws(self))
 
 

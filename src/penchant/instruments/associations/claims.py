@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.control_category import BEYOND
+from penchant.instruments.associations.estimates import SIDES
 from penchant.instruments.associations.view_rows import FACTORS, HEADLINE, shown_at
 from penchant.records import BaseResult, Signature
-from penchant.report.significance import Shown, outside, told
+from penchant.report.significance import Shown, measured, outside, told
 from penchant.views.claims import Claim, Rows
 from penchant.views.rows import At, Line, RowSource
 from penchant.wording.phrases import notes_of
@@ -31,6 +32,21 @@ def _category(line: Line) -> str:
     return f"{line['category']} ({line['label']})" if line["label"] else str(line["category"])
 
 
+def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
+    """Return a category and the labels of its lists, keyed by set.
+
+    The result is {} if nothing was measured, or if the results were saved by a version that did not store the labels.
+    """
+    labels: dict[str, str] = {}
+    for result in results if measured([line.row]) else ():
+        for role in ("", "target_", "attribute_"):
+            side, name = f"{role}side", f"{role}list"
+            if name in result.items.columns:
+                known = result.items.select("category", side, name).unique().filter(category=line["category"])
+                labels |= dict(known.select(side, name).iter_rows())
+    return {"category": str(line["category"]), **labels} if len(labels) == len(SIDES) else {}
+
+
 def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
     return "dependent" if told(line.row) and Signature.parse(line["signature"]).get("unit") == "sentence" else ""
 
@@ -47,7 +63,7 @@ def claims(noun: str) -> tuple[Claim, ...]:
     """Return the claims of a test; `noun` is the plural noun for the stimuli that its effect sizes are over."""
     how = Shown("+.2f", noun, " SD")
     return (
-        Claim("associates", _shown(*HEADLINE), how, MARGIN, place=_category, barred=_undecided),
-        Claim("beyond", _shown(BEYOND), how, MARGIN, place=_category, barred=_dependent),
-        Claim("more", _shown(DIFFERENCE), how, MARGIN, compared=True, place=_category, barred=_dependent),
+        Claim("associates", _shown(*HEADLINE), how, MARGIN, place=_category, barred=_undecided, facts=_lists),
+        Claim("beyond", _shown(BEYOND), how, MARGIN, place=_category, barred=_dependent, facts=_lists),
+        Claim("more", _shown(DIFFERENCE), how, MARGIN, compared=True, place=_category, barred=_dependent, facts=_lists),
     )

@@ -272,11 +272,15 @@ ITEM = ("category", "label", "layer", "context")
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A cell with the stimuli of its rows (`down`) and columns (`across`), each as (side, word, text)."""
+    """A cell with the stimuli of its rows (`down`) and columns (`across`), each as (side, word, text).
+
+    `labels` are the labels of the four lists, by side.
+    """
 
     cell: Cell
     down: Sequence[tuple[str, str, str]]
     across: Sequence[tuple[str, str, str]]
+    labels: Mapping[str, str]
 
     def items(self, settings: AssociationSettings) -> Iterator[dict[str, Any]]:
         """Yield one row per stimulus: association, effect size without it, and a target's cosines with A, then B."""
@@ -291,6 +295,7 @@ class Filled:
                 yield {
                     **cell.by,
                     "side": side,
+                    "list": self.labels[side],
                     "word": word,
                     "text": text,
                     "association": float(values[i]),
@@ -305,7 +310,7 @@ def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM
     `more` are further columns and types.
     """
     schema: dict[str, Any] = {
-        **dict.fromkeys(("id", *factors, "side", "word", "text"), pl.String),
+        **dict.fromkeys(("id", *factors, "side", "list", "word", "text"), pl.String),
         "association": pl.Float64,
         "without": pl.Float64,
         "cosines": pl.List(pl.Float32),

@@ -27,8 +27,9 @@ from penchant.unicode_spellings import canonical
 Place = tuple[str, tuple[int, int], tuple[tuple[int, int], ...], str]
 """A text, the span of the target, the spans of other masked words, and the source of the sentence."""
 _SCHEMA: dict[str, Any] = {
-    **dict.fromkeys(("id", "category", "label", "context", "template", "target", "target_side"), pl.String),
-    **dict.fromkeys(("attribute", "attribute_side"), pl.String),
+    **dict.fromkeys(("id", "category", "label", "context", "template"), pl.String),
+    **dict.fromkeys(("target", "target_side", "target_list"), pl.String),
+    **dict.fromkeys(("attribute", "attribute_side", "attribute_list"), pl.String),
     "paired": pl.Boolean,
     "sentence": pl.String,
     "leaks": pl.Boolean,
@@ -107,6 +108,7 @@ def _unscored(
     category: Category, stimuli: Stimuli, language: str
 ) -> Iterator[tuple[dict[str, Any], tuple[tuple[int, int], tuple[int, int]]]]:
     targets, attributes = _fillers(category, stimuli)
+    labels = category.labels()
     matcher = Matcher({word: [word] for _, word in attributes}, language)
     for number, context in enumerate(category.contexts):
         rest = context.text.replace("{target}", " ").replace("{attribute}", " ")
@@ -121,8 +123,10 @@ def _unscored(
                 "template": context.text,
                 "target": target,
                 "target_side": target_side,
+                "target_list": labels[target_side],
                 "attribute": attribute,
                 "attribute_side": attribute_side,
+                "attribute_list": labels[attribute_side],
                 "paired": category.paired,
                 "sentence": text,
                 "leaks": attribute in leaks or attribute == target,

@@ -11,12 +11,13 @@ import polars as pl
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.control_category import BEYOND
 from penchant.instruments.associations.estimates import BY_SENTENCE, SIDES
+from penchant.instruments.associations.influence import influences
 from penchant.instruments.associations.logprob_estimates import ASSOCIATION, OF_TEMPLATE, SCORES, difference
 from penchant.instruments.associations.random_effects import FIRST, FURTHER, I2, PUBLISHED, TAU
 from penchant.instruments.associations.view_rows import (
+    FACTORS,
     HEADLINE,
     Columns,
-    by_category,
     context_title,
     heads,
     levels,
@@ -30,7 +31,6 @@ from penchant.instruments.associations.view_rows import (
 )
 from penchant.records import BaseResult
 from penchant.report.tables import Cell, Number, P
-from penchant.stats.association import effect_size
 from penchant.stats.templates import SD, SHARE
 from penchant.views.rows import At, Line, RowSource
 from penchant.views.tables import Column, TableSpec, beside, count, level, model, number, p, pair
@@ -88,20 +88,12 @@ def _influence(found: Sequence[RowSource]) -> list[RowSource]:
 
 
 def _influential(result: BaseResult) -> pl.DataFrame:
-    parts = []
-    name = "text" if result.signature.get("unit") == "sentence" else "word"
-    for category, label, items in [] if _of_sentences(result) else by_category(result):
-        x, y = (items.filter(side=side)["association"].to_numpy() for side in "XY")
-        whole = effect_size(x, y, ddof=int(result.signature["ddof"]))
-        each = (  # if the unit is the word, its sentences are averaged
-            items.drop_nulls("without")
-            .group_by("side", name, "without", maintain_order=True)
-            .agg(pl.col("association").mean())
-            .sort((pl.col("without") - whole).abs(), descending=True, maintain_order=True)
-        )
-        named = each.head(FEW).rename({name: "stimulus"}).with_columns(category=pl.lit(category), label=pl.lit(label))
-        parts.append(named.with_columns(d=pl.lit(whole), signature=pl.lit(str(result.signature))))
-    return pl.concat(parts) if parts else pl.DataFrame()
+    parts = [] if _of_sentences(result) else list(influences(result, *FACTORS))
+    signature = pl.lit(str(result.signature)).alias("signature")
+    label = pl.when(pl.col("label") != pl.col("category")).then("label").otherwise(pl.lit(""))
+    return (
+        pl.concat([part.head(FEW) for part in parts]).with_columns(signature, label=label) if parts else pl.DataFrame()
+    )
 
 
 def _of_sentences(result: BaseResult) -> bool:

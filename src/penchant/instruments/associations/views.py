@@ -15,6 +15,7 @@ from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.contextual_effects import KEPT
 from penchant.instruments.associations.control_category import BEYOND
 from penchant.instruments.associations.effect_charts import by_context, by_layer, by_samples
+from penchant.instruments.associations.effect_forest import effects
 from penchant.instruments.associations.estimates import BY_SENTENCE, TEXT
 from penchant.instruments.associations.logprob_estimates import ASSOCIATION, SCORES
 from penchant.instruments.associations.random_effects import FIRST, PUBLISHED
@@ -22,22 +23,18 @@ from penchant.instruments.associations.stimulus_charts import StimulusStrips, sc
 from penchant.instruments.associations.tables import COMPARED, FEW, TABLES
 from penchant.instruments.associations.view_rows import (
     FACTORS,
-    HEADLINE,
     SIGNIFICANT,
     families,
     headline,
     levels,
     ordered,
-    rows_of,
-    shown_at,
     stacked,
     where,
     with_factors,
 )
 from penchant.records import BaseResult, Signature
-from penchant.views.figures import Drawn, Forest
+from penchant.views.figures import Drawn
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import At, RowSource
 from penchant.views.section import Views
 
 _STATED = {
@@ -84,18 +81,6 @@ def _stated(name: str, frame: pl.DataFrame) -> dict[str, Any]:
         "wide": len(frame) > 0 and len(levels(frame, "context")) > 1,
         "at": lambda *factors: "".join(f", {part}" for part in where(frame, name, *factors)),
     }
-
-
-def _placed(found: Sequence[RowSource]) -> list[RowSource]:
-    selected = []
-    several_layers = len(levels(rows_of(found, *HEADLINE), "layer")) > 1
-    for source in shown_at("context", "sampling", "samples")(found):
-        place = pl.concat_str("category", "label", separator=" ").str.strip_chars()
-        known = source.frame.filter(pl.col("value").is_not_nan()).with_columns(category=place)
-        for (layer,), part in known.group_by("layer", maintain_order=True):
-            name = f"{source.model}, layer {layer}" if several_layers else source.model
-            selected.append(replace(source, model=name, frame=part))
-    return selected
 
 
 # Items
@@ -183,7 +168,7 @@ VIEWS = Views(
     tables=TABLES,
     compared=COMPARED,
     figures=(
-        Forest("effects", At(measure=HEADLINE), "category", "model", "+.2f", "", "category", width=420, of=_placed),
+        Drawn("effects", effects, "category"),
         Drawn("context", by_context, "category segment structure", "effects"),
         Drawn("layers", by_layer, "category layer", "effects"),
         Drawn("samples", by_samples, "category", "first-samples"),

@@ -223,17 +223,23 @@ def _tables(
         ]
         for layer, vector in vectors.items():
             by = {"category": category.id, "label": category.label, "layer": layer, "context": ""}
-            yield by, stimuli, _cosines(by, parts, vector, unit_of_test) if all(parts) else None
+            yield by, stimuli, _cosines(by, parts, category.labels(), vector, unit_of_test) if all(parts) else None
 
 
-def _cosines(by: Mapping[str, str], parts: list[list[StimulusText]], vector: Vector, unit_of_test: str) -> Filled:
+def _cosines(
+    by: Mapping[str, str],
+    parts: list[list[StimulusText]],
+    labels: Mapping[str, str],
+    vector: Vector,
+    unit_of_test: str,
+) -> Filled:
     """Return the table of cosines, with the stimuli of X and Y as rows and of A and B as columns."""
     down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
     units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
     names = [stimulus_names([(s.word, s.text) for s in part], unit_of_test) for part in parts]
     cell = Cell(by, (units[0] @ units[1].T)[None], Sides.of(*names[:2]), Sides.of(*names[2:]))
     named = [[(side, s.word, s.text) for s in part] for side, part in zip(SIDES, parts, strict=True)]
-    return Filled(cell, [*named[0], *named[1]], [*named[2], *named[3]])
+    return Filled(cell, [*named[0], *named[1]], [*named[2], *named[3]], labels)
 
 
 def _items(tables: Iterable[Table], settings: AssociationSettings) -> pl.DataFrame:

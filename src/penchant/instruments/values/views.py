@@ -8,12 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.calibration import OFFSET, SIGMA, SLOPE
 from penchant.instruments.values.claims import CLAIMS
 from penchant.instruments.values.data import EVERYTHING, TEXT
-from penchant.instruments.values.estimates import MEAN
 from penchant.instruments.values.group_distance import DISTANCE
+from penchant.instruments.values.rating_strips import ratings
 from penchant.instruments.values.representativeness import REPRESENTATIVE
 from penchant.instruments.values.tables import COMPARED, TABLES, main_wording
 from penchant.instruments.values.text_facts import facts
@@ -24,7 +23,7 @@ from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
 from penchant.views.figures import Drawn, Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import FIRST, At, RowSource, but, sources
+from penchant.views.rows import FIRST, At, RowSource, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.wording.templates import Text
@@ -90,77 +89,6 @@ def _scatter(result: BaseResult, items: pl.DataFrame, group: str) -> alt.LayerCh
         for rows, colour, dash in ((same, FAINT, [4, 4]), (fit, INK, [1, 0]))
     ]
     return alt.layer(*lines, points).properties(width=_SIZE, height=_SIZE, title=group)
-
-
-def ratings(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart with a panel per group: values in rows, models side by side, the survey's quantiles behind."""
-    items = every_item(results)
-    values = items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list()
-    groups = items["group"].unique(maintain_order=True).to_list()
-    return alt.hconcat(*(_rating_panel(results, group, values) for group in groups))
-
-
-def _rating_panel(results: Sequence[BaseResult], group: str, values: Sequence[str]) -> alt.LayerChart:
-    names = models(results)
-    y = alt.Y("value:N", sort=list(values), title=None, axis=alt.Axis(labelLimit=220))
-    shades = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
-    base = alt.Chart(alt.InlineData(_mean_ratings(results, group))).encode(
-        y=y,
-        yOffset=alt.YOffset("model:N", sort=names),
-        color=alt.Color("model:N", sort=names, scale=shades, legend=alt.Legend(labelLimit=360)),
-    )
-    spread = base.mark_rule(strokeWidth=2, aria=False).encode(x=_rating_axis("low"), x2="high:Q")
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=_rating_axis("rating"),
-        tooltip=[
-            "value:N",
-            "model:N",
-            alt.Tooltip("rating:Q", format=".2f"),
-            alt.Tooltip("n:Q", title=TEXT.get("figures", "calibration", "legend")),
-        ],
-    )
-    middle = alt.Chart(alt.InlineData([{"x": 3}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False)
-    layers = [*_quantiles(results[0], group, y), middle.encode(x=_rating_axis("x")), spread, points]
-    height = len(values) * (14 * len(names) + 14)
-    return alt.layer(*layers).properties(width=300, height=height, title=group)
-
-
-def _rating_axis(field: str) -> alt.X:
-    return alt.X(
-        f"{field}:Q",
-        title=TEXT.get("figures", "ratings", "axis"),
-        scale=alt.Scale(domain=[1, 5], zero=False, nice=False),
-    )
-
-
-def _mean_ratings(results: Sequence[BaseResult], group: str) -> list[dict[str, Any]]:
-    at = At(measure=MEAN, variant=FIRST, group=group, dimension=but(EVERYTHING))
-    return [
-        {
-            "value": line["dimension"],
-            "model": source.model,
-            "rating": line["value"],
-            **{key: line[key] for key in ("low", "high", "n")},
-        }
-        for source in sources(results)
-        for line in source.only(at)
-    ]
-
-
-def _quantiles(result: BaseResult, group: str, y: alt.Y) -> list[alt.Chart]:
-    """Return bars from 5 to 95 and from 25 to 75 percent of the survey's respondents, and a tick at their median."""
-    people = result.summary.filter((pl.col("measure") == SURVEY_QUANTILE) & (pl.col("group") == group))
-    if not len(people):
-        return []
-    fields = ("value", "p5", "p25", "p50", "p75", "p95")
-    wide = people.pivot("item", index="dimension", values="value")
-    rows = [dict(zip(fields, row, strict=True)) for row in wide.iter_rows()]
-    base = alt.Chart(alt.InlineData(rows)).encode(y=y)
-    return [
-        base.mark_bar(color=FAINT, opacity=0.2, aria=False).encode(x=_rating_axis("p5"), x2="p95:Q"),
-        base.mark_bar(color=FAINT, opacity=0.35, aria=False).encode(x=_rating_axis("p25"), x2="p75:Q"),
-        base.mark_tick(color=INK, thickness=2, aria=False).encode(x=_rating_axis("p50")),
-    ]
 
 
 def representative(results: Sequence[BaseResult], text: Text) -> Any:

@@ -116,13 +116,15 @@ VIEWS = Views(
                     At(measure=NAMES[measure], attributes=but(UNION), value=_is_number),
                     "category attributes",
                     picks="category",
-                    width=250,
+                    width=145,
                     null=null,
+                    dense=True,
                 )
                 for measure, null in _NULL.items()
             ],
             numbers="everything",
             picks="category",
+            columns=3,
         ),
         Forest("ranks", At(), "ranked", form=".2f", width=420, null=1, of=_ranked(_means)),
     ),

@@ -141,6 +141,7 @@ VIEWS = Views(
             "shares",
             At(measure=tuple(_PREFERRED), scope=("overall", "type", "gender"), normalise=FIRST),
             *("pairs", "pronoun", ".1f", "model"),
+            width=200,
             null=50,
             of=_figure_rows,
         ),

@@ -175,6 +175,7 @@ VIEWS = Views(
             told={"occupation": "", "women": ".1f", "preference": "+.2f"},
             names="occupation",
             picks="occupation",
+            side=180,
         ),
         Forest("women", At(measure=SLOPE, normalise=FIRST, part=tuple(_PARTS)), "sentences", of=_first_share),
     ),

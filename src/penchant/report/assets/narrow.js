@@ -3,6 +3,7 @@
 // The page draws it, measures it, and asks again with what is too much, so that it needs no scrolling sideways.
 const narrowed = (() => {
   const LETTER = 6.5; // pixels of a letter, on average
+  const WIDE = 650; // pixels of a wide page's chart
   const LEAST = 120; // pixels of a panel without its labels
 
   function lines(text, width) {
@@ -30,6 +31,8 @@ const narrowed = (() => {
     if (Array.isArray(value)) return value.map((each) => part(each, key, width, less));
     if (value === null || typeof value !== "object") {
       if (key === "labelLimit") return Math.min(value, 0.4 * width);
+      if (key === "limit") return Math.min(value, 0.95 * width);
+      if (key === "padding") return value * Math.min(1, width / WIDE);
       if (key === "width") return Math.max(LEAST, value - less);
       return value;
     }
