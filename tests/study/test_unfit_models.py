@@ -147,7 +147,7 @@ def test_texts_that_the_second_model_cannot_read(
         penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out"),
         "minimal-pairs with ./bert: cannot be measured (unknown tokens)",
         "pairs.tsv, line 4",
-        "penchant check",
+        "on_unknown: skip",
     )
     assert measured == []
     (here / "pairs.tsv").write_text("good\tbad\n" + f"{'cats ' * 100}\tcats\n", "utf-8")

@@ -127,7 +127,10 @@ def check(
     texts = [(whole(item, side), item.place) for pairs in pair_sets for item in pairs.items for side in ("good", "bad")]
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
     findings = check_model(lm, texts, on_unknown=on_unknown)
-    rows = [{"check": f.name, "verdict": f.verdict, "detail": f.detail} for f in findings]
+    rows = [
+        {"check": f.name, "verdict": f.verdict, "detail": " — ".join(filter(None, (f.detail, f.hint)))}
+        for f in findings
+    ]
     rows += [_of_pairs(pair_sets)] if pair_sets else []
     print_frame(pl.DataFrame(rows), format)
     _caution(pair_sets)

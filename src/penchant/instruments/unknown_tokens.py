@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
-from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
+from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places
 from penchant.models.equivalent_spellings import EquivalentTokenizer
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding, Tokenizer
-from penchant.plurals import first_of, for_one
+from penchant.plurals import first_of, for_one, of_all
 from penchant.wording.phrases import Note
 
 OnUnknown = Literal["stop", "skip"]
 T = TypeVar("T")
 _MOST_NAMED = 20
+_MOST_SHOWN = 6
 _CHUNK = 1_024
 
 
@@ -81,7 +82,7 @@ def known_items(
     if not lost:
         return list(items), told
     if on_unknown == "stop":
-        raise together([_refusal(where, part) for where, part in lost])
+        raise unknown_error(lost, len(items), noun)
     if len(lost) == len(items):
         every = f"every one of the {len(items)} {noun}" if len(items) > 1 else f"the only {for_one(1, noun)}"
         raise DataError(
@@ -125,12 +126,16 @@ def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
     return [*named, *single[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _refusal(where: str, part: str) -> DataError:
+def unknown_error(lost: Sequence[tuple[str, str]], total: int, noun: str) -> DataError:
+    """Return the error, on one line, about the places and parts of texts that a tokenizer does not know."""
+    parts = [f"'{part}'" for part in dict.fromkeys(part for _, part in lost)]
+    first, *others = list(dict.fromkeys(where for where, _ in lost))[:_MOST_SHOWN]
+    also = f"; also {places([first, *others]).removeprefix(f'{first}, ')}" if others else ""
+    count = of_all(len(lost), total, noun) + also + (", …" if len(lost) > _MOST_SHOWN else "")
     return DataError(
-        f"'{part}' is unknown to the tokenizer, so the model never sees it",
-        where=where,
-        hint="change or remove the text, use a model whose vocabulary covers it, or leave such items out with "
-        "on_unknown: skip",
+        f"the model's vocabulary lacks {first_of(parts, _MOST_SHOWN)} ({count})",
+        where=first,
+        hint="choose a model whose vocabulary covers them, or leave such items out with on_unknown: skip",
     )
 
 

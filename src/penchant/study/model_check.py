@@ -15,7 +15,7 @@ import numpy as np
 from penchant.call_checks import asked
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
-from penchant.instruments.unknown_tokens import OnUnknown, known_texts, require_known
+from penchant.instruments.unknown_tokens import OnUnknown, known_texts, require_known, unknown_error, unknown_part
 from penchant.models import fast_paths
 from penchant.models.load import LanguageModel, Model
 from penchant.plurals import counted, of_all
@@ -40,6 +40,8 @@ class Finding:
     detail: str
     others: tuple[str, ...] = ()
     """Further problems of the same kind, in addition to `detail`."""
+    hint: str = ""
+    """A remedy, if there is a particular one."""
 
 
 @asked
@@ -106,7 +108,7 @@ def _require(findings: Iterable[Finding], model: LanguageModel) -> None:
             error = ModelError(
                 f"cannot be measured ({finding.name}): {finding.detail}",
                 where=model.name,
-                hint="run penchant check to see all checks",
+                hint=finding.hint or "run penchant check to see all checks",
             )
             for other in finding.others:
                 error.add_note(other)
@@ -165,6 +167,7 @@ def _beginning(model: LanguageModel) -> Finding:
 def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:
     """Check all texts for unknown tokens, characters that no token covers, and excessive length."""
     told: dict[str, list[DataError]] = {problem: [] for problem in _PROBLEMS}
+    unknown: list[tuple[str, str]] = []
     total = 0
     stream = iter(dict(texts).items())
     while part := list(islice(stream, 1024)):
@@ -173,7 +176,10 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
             try:
                 model.tokenizer.require_sound(text, encoding, place)
             except DataError as error:
-                told["unknown" if encoding.at else "empty"].append(error)
+                if lacking := unknown_part(model.tokenizer, text, encoding):
+                    unknown.append((place, lacking))
+                else:
+                    told["unknown" if encoding.at else "empty"].append(error)
             lost, marks = _lost(text, encoding.spans, model.tokenizer.decode(encoding.tokens))
             if lost:
                 told["lost"].append(DataError(f"no token covers '{lost}'", where=place))
@@ -182,7 +188,12 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
             if len(encoding.ids) > model.max_tokens:
                 long = f"{len(encoding.ids)} tokens, but the model accepts at most {model.max_tokens}"
                 told["long"].append(DataError(long, where=place))
-    return [_about(kind, told[kind], total) for kind in _PROBLEMS] if total else []
+    findings = {kind: _about(kind, told[kind], total) for kind in _PROBLEMS if total}
+    if unknown:
+        about = unknown_error(unknown, total, "texts")
+        detail = f"{about.where}: {about.message}"
+        findings["unknown"] = Finding(_PROBLEMS["unknown"], "fail", detail, hint=about.hint)
+    return list(findings.values())
 
 
 _PROBLEMS = {
