@@ -670,10 +670,21 @@ SIZES = [(14, 24), (12, 24), (27, 24), (27, 8), (8, 8), (10, 8), (10, 27), (12, 
 
 
 _KINDS = {
-    **{"Flowers": "flowers", "Insects": "insects", "Instruments": "musical instruments", "Weapons": "weapons"},
-    **{"Pleasant": "pleasant", "Unpleasant": "unpleasant", "Career": "career", "Family": "family"},
-    **{"MaleNames": "male first names", "FemaleNames": "female first names", "Math": "mathematics", "Arts": "arts"},
-    **{"MaleTerms": "male terms", "FemaleTerms": "female terms", "Science": "science"},
+    "Flowers": "flowers",
+    "Insects": "insects",
+    "Instruments": "musical instruments",
+    "Weapons": "weapons",
+    "Pleasant": "pleasant",
+    "Unpleasant": "unpleasant",
+    "Career": "career",
+    "Family": "family",
+    "MaleNames": "male first names",
+    "FemaleNames": "female first names",
+    "Math": "mathematics",
+    "Arts": "arts",
+    "MaleTerms": "male terms",
+    "FemaleTerms": "female terms",
+    "Science": "science",
 }
 """The labels of the bundled lists, by those of the released ones."""
 
