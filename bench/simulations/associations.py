@@ -142,7 +142,7 @@ def _combined(pools: Sequence[Sequence[VectorPool]], seed: int) -> dict[tuple[st
     texts = [("X", name, "") for name in (*names[0], *names[1])]
     stimuli = Stimuli(names[0], names[1], names[2], names[3], {})
     samples = len(pools[0][0].picks)
-    combination = Combination({}, stimuli, samples, whole, Filled(cell, texts, texts), {}, cell.draws(settings))
+    combination = Combination({}, stimuli, samples, whole, Filled(cell, texts, texts, {}), {}, cell.draws(settings))
     return {(row.measure, row.n): row for row in combination.estimates(settings)}
 
 
