@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
 import typer.main
@@ -150,18 +150,19 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def penchant(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., tuple[int, str, str]]:
-    """Run the program in this process: exit code, standard output, standard error."""
+    """Run the program in this process: exit code, standard output (unless it goes to a file), standard error."""
     from penchant.cli import app as cli
 
     monkeypatch.setenv("PENCHANT_CACHE", str(tmp_path / "cache.sqlite"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(typer.main, "get_command", _built)
 
-    def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
+    def run(*arguments: object, stdin: str = "", stdout: TextIO | None = None) -> tuple[int, str, str]:
         capfd.readouterr()
         monkeypatch.setattr(sys, "argv", ["penchant", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", type("Input", (), {"buffer": BytesIO(stdin.encode())})())
-        with pytest.raises(SystemExit) as stop:
+        with monkeypatch.context() as patch, pytest.raises(SystemExit) as stop:
+            patch.setattr(sys, "stdout", stdout or sys.stdout)
             cli.main()
         out, err = capfd.readouterr()
         assert isinstance(stop.value.code, int)
