@@ -907,14 +907,14 @@ def test_other_data_other_probe_same_model_are_refused(
     refused(penchant("report", other, other), "both results are of the same model")
 
 
-def shows_itself(result: Result) -> set[str]:
+def shows_itself(result: Result, text: str = "") -> set[str]:
     """Return the names of the charts of a result, once it is seen to show itself, literally, in a notebook."""
     charts = result.charts()
     assert all("$schema" in chart.to_dict() for chart in charts.values())
     html = result._repr_html_()
     assert "<script" not in html
     assert HOSTILE not in html
-    assert "&lt;img src=x" in html
+    assert "&lt;img src=x" in html and text in html
     assert html.count('<img src="data:image/svg+xml;base64,') == len(charts)
     assert all(escape(signature) in html for signature in result.summary["signature"].unique())
     return set(charts)
