@@ -162,7 +162,7 @@ def blimp_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFac
     home = tmp_path_factory.mktemp("blimp")
     (home / "blimp").mkdir()
     for file in sorted((SHARED / "blimp").glob("*.jsonl"))[:6]:
-        lines = file.read_text("utf-8").splitlines(keepends=True)[:100]
+        lines = file.read_text("utf-8").splitlines(keepends=True)[:40]
         (home / "blimp" / file.name).write_text("".join(lines), "utf-8")
     probe = {"minimal-pairs": {"data": [str(home / "blimp")], "resamples": 100}}
     return run(study(home / "study.yaml", [zoo("gpt2"), zoo("roberta")], probe), home / "out")
