@@ -754,7 +754,7 @@ def test_items_that_do_not_fit_are_sampled_evenly(
     zoo: Callable[[str], Path], pairs_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copyfile(pairs_study / "manifest.json", tmp_path / "manifest.json")
-    outcome = many(zoo, tmp_path, 4_000)
+    outcome = many(zoo, tmp_path, 2_000)
     whole, beside, said = page(outcome.document(), "beside")
     assert (beside, said) == ({}, [])
     table = blocks(whole)["items-0-table"]
@@ -767,14 +767,14 @@ def test_items_that_do_not_fit_are_sampled_evenly(
     assert len(html.encode()) <= limit
     found = json.loads(zlib.decompress(base64.b64decode(blocks(html)["items-0-table"]), -15))
     n = found["n"]
-    assert 500 < n < 3_500
-    assert f"{n:,} of 4,000 pairs are shown, evenly spaced" in said[0]
+    assert 250 < n < 1_750
+    assert f"{n:,} of 2,000 pairs are shown, evenly spaced" in said[0]
     (ids,) = (column["values"] for column in found["columns"] if column["kind"] == "id")
-    assert ids == [f"pair-{i * 4_000 // n}" for i in range(n)]
+    assert ids == [f"pair-{i * 2_000 // n}" for i in range(n)]
     # The tokens beside are those of the items shown, in the same order.
     first = json.loads(zlib.decompress(base64.b64decode(beside[f"{found['details']}-0"]), -15))
     items = outcome.results["minimal-pairs", "model-0"].items
-    wanted = items.row(4_000 // n, named=True)["tokens_good"]
+    wanted = items.row(2_000 // n, named=True)["tokens_good"]
     assert first["strips"][0]["tokens"][1] == [piece.replace("Ġ", "▁") for piece in wanted]
 
 
