@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
 import typer.main
@@ -31,33 +31,82 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 WHOLE = {
     "test_association_studies.py",  # studies on real data
+    "test_batch_invariance.py",  # rounding, architecture by architecture
     "test_blimp_vocabulary.py",  # whole grammars
     "test_brute.py",  # the references of other tests
+    "test_changes_since_start.py",  # many studies
+    "test_controversial_pairs.py",  # from a grammar to a rating page
     "test_corpus_commands.py",  # processes
+    "test_database_file.py",  # processes that are killed
     "test_demo.py",  # a large model
     "test_every_instrument.py",  # a study of each
     "test_export.py",  # LaTeX
     "test_extraction.py",  # processes that are killed
+    "test_families.py",  # many studies
+    "test_faults.py",  # processes
+    "test_first_tables.py",  # studies with two models
     "test_flips.py",  # two hundred damaged files
     "test_from_text.py",  # training
+    "test_gc_control.py",  # processes
     "test_generate.py",  # whole grammars
     "test_glove.py",
-    "test_near_duplicates.py",
+    "test_group_distance.py",  # many studies
+    "test_hostile.py",  # many runs of the program
+    "test_hostile_commands.py",  # many runs of the program
     "test_hub.py",  # a server
     "test_hub_failures.py",  # and waits for it
-    "test_hostile.py",  # many runs of the program
+    "test_labels.py",  # studies with reports
+    "test_last_loaded.py",  # many models
     "test_limits.py",
+    "test_little_room.py",  # processes
     "test_more_models.py",  # many runs of small studies
     "test_names.py",
-    "test_no_difference.py",  # studies with two models
+    "test_near_duplicates.py",
+    "test_next_steps.py",  # many studies
+    "test_no_difference_text.py",  # studies with two models
+    "test_outdated.py",  # studies with reports and exports
     "test_outputs.py",
+    "test_pilots.py",  # a study of each instrument
+    "test_python_studies.py",  # many studies
+    "test_rater_agreement.py",  # many studies
     "test_report.py",  # a browser
     "test_report_associations.py",
+    "test_runs_of_probes.py",  # many studies
+    "test_same_report.py",  # processes
+    "test_same_tables.py",  # processes
+    "test_screens.py",  # many studies
+    "test_sets_in_python.py",  # many studies
     "test_third_party.py",  # installs a package
-    "test_training.py",
+    "test_unequal_items.py",  # studies of every instrument
+    "test_unfit_models.py",  # many models
+    "test_user_tables.py",  # many studies
+    "test_value_verdicts.py",  # many studies
+    "test_vector_training.py",  # training
+    "test_verify.py",  # many studies
+    "test_watched_files.py",  # many models
     "test_word2vec.py",
+    "test_words.py",  # every docstring and page
 }
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
+DEAR = {
+    "test_check_audit_a_study_and_python_say_it",
+    "test_commands_have_their_mirror",
+    "test_every_command_with_a_model_remembers",
+    "test_every_setting_comes_back_as_it_was",
+    "test_gguf_is_left_as_it_was",
+    "test_judgements_of_pairs_reach_a_study",
+    "test_models_read_the_spelling_that_they_know",
+    "test_neither_the_order_of_sentences_nor_the_names_of_raters_matter",
+    "test_published_pairs_on_the_command_line",
+    "test_respondents_of_none_of_the_groups_of_people_are_counted",
+    "test_settings_of_a_result_that_was_saved_alone_are_looked_at",
+    "test_settings_that_a_study_did_not_write_are_refused",
+    "test_the_authors_numbers_of_a_sample",
+    "test_the_commands_name_the_id",
+    "test_value_statements_and_a_survey_in_any_form",
+    "test_verdicts_follow_the_share_of_women_and_the_reference",
+}
+"""Tests of more than a second in other modules, which it leaves out too."""
 LONG = {
     "test_cli.py",
     "test_cloze.py",
@@ -86,7 +135,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         parameters = getattr(item, "callspec", None)
         models = {value for value in parameters.params.values() if isinstance(value, str)} if parameters else set()
-        if item.path.name in WHOLE or (models & set(ALL) and not models & FAST):
+        name = getattr(item, "originalname", item.name)
+        if item.path.name in WHOLE or name in DEAR or (models & set(ALL) and not models & FAST):
             item.add_marker(pytest.mark.whole)
     # The long modules first, so that no worker begins one when the others have nothing left to do.
     items.sort(key=lambda item: (item.path.parent.name != "cluster", item.path.name not in {*WHOLE, *LONG}))
@@ -150,18 +200,19 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def penchant(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., tuple[int, str, str]]:
-    """Run the program in this process: exit code, standard output, standard error."""
+    """Run the program in this process: exit code, standard output (unless it goes to a file), standard error."""
     from penchant.cli import app as cli
 
     monkeypatch.setenv("PENCHANT_CACHE", str(tmp_path / "cache.sqlite"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(typer.main, "get_command", _built)
 
-    def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
+    def run(*arguments: object, stdin: str = "", stdout: TextIO | None = None) -> tuple[int, str, str]:
         capfd.readouterr()
         monkeypatch.setattr(sys, "argv", ["penchant", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", type("Input", (), {"buffer": BytesIO(stdin.encode())})())
-        with pytest.raises(SystemExit) as stop:
+        with monkeypatch.context() as patch, pytest.raises(SystemExit) as stop:
+            patch.setattr(sys, "stdout", stdout or sys.stdout)
             cli.main()
         out, err = capfd.readouterr()
         assert isinstance(stop.value.code, int)

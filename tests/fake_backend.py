@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import random
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.engine.answer_cache import Cache
 from penchant.engine.backends import InTurn
 from penchant.engine.batch_plan import Batch
+from penchant.engine.engine import Engine
+from penchant.engine.read_requests import LogProbs
 
 
 class FakeBackend(InTurn):
@@ -65,3 +69,9 @@ class Shuffling(FakeBackend):
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
         batch = self._taken.pop(self._random.randrange(len(self._taken)))
         return batch, self.run(batch)
+
+
+def fill(cache: Path, start: int) -> int:
+    """Write a hundred answers to a cache. A process that is started for it imports this module alone."""
+    engine = Engine(FakeBackend(), budget=2, cache=Cache(cache, "m", "float32"))
+    return len(list(engine.answer([LogProbs((i, 2), (0,), (1,)) for i in range(start, start + 100)])))

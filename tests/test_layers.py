@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -53,10 +54,15 @@ INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if
 PATHS = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
-def imports(path: Path) -> set[tuple[str, ...]]:
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def imports(path: Path) -> frozenset[tuple[str, ...]]:
     """Return the imports of a file from penchant, as paths below it, wherever in the file they are."""
     found: set[tuple[str, ...]] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "penchant":
             parts = tuple(node.module.split(".")[1:])
             found |= {(*parts, alias.name) for alias in node.names}
@@ -64,7 +70,7 @@ def imports(path: Path) -> set[tuple[str, ...]]:
             assert not node.level, f"{path}: a relative import"
         elif isinstance(node, ast.Import):
             found |= {tuple(a.name.split(".")[1:]) for a in node.names if a.name.startswith("penchant.")}
-    return found
+    return frozenset(found)
 
 
 def room(path: Path) -> str:
@@ -87,7 +93,7 @@ def test_the_report_knows_no_instrument() -> None:
     names = set(instruments()) - {"values"}
     for path in PATHS:
         if FLOOR[room(path)] < FLOOR["corpus"]:
-            strings = {n.value for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Constant)}
+            strings = {n.value for n in ast.walk(parsed(path)) if isinstance(n, ast.Constant)}
             assert not strings & names, path
 
 
@@ -146,9 +152,9 @@ def test_settings_of_instruments_are_apart_from_behaviour() -> None:
 def test_no_circle_of_instruments_even_for_type_checkers() -> None:
     """Nor by imports inside functions; what only type checkers read imports nothing of instruments."""
     _require_no_circle(_inside_instruments())
-    for path in PATHS:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if room(path) == "instruments" and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+    for path in (path for path in PATHS if room(path) == "instruments"):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
                 inside = [each for each in ast.walk(node) if isinstance(each, ast.ImportFrom)]
                 assert not [each for each in inside if str(each.module).startswith("penchant.")], path
 
@@ -166,7 +172,7 @@ def _inside_instruments() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
 
 def _probes(path: Path) -> list[str]:
     """The names of the classes in a module that are probes of an instrument."""
-    classes = [node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
+    classes = [node for node in parsed(path).body if isinstance(node, ast.ClassDef)]
     known = {"Probe", "ItemProbe", "PairProbe", "PronounProbe", "Association"}
     return [node.name for node in classes if known & {re.split(r"\W", ast.unparse(base))[0] for base in node.bases}]
 
@@ -190,6 +196,7 @@ def _require_no_circle(graph: Mapping[tuple[str, ...], set[tuple[str, ...]]]) ->
         visit(module, ())
 
 
+@cache
 def _module(path: Path) -> tuple[str, ...]:
     parts = path.relative_to(SOURCE).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
@@ -198,7 +205,7 @@ def _module(path: Path) -> tuple[str, ...]:
 def _at_import(path: Path) -> set[tuple[str, ...]]:
     modules = {_module(p) for p in PATHS}
     found: set[tuple[str, ...]] = set()
-    for node in ast.parse(path.read_text("utf-8")).body:
+    for node in parsed(path).body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "penchant":
             parts = tuple(node.module.split(".")[1:])
             found |= {(*parts, a.name) if (*parts, a.name) in modules else parts for a in node.names}
@@ -218,7 +225,7 @@ def test_only_the_engine_and_models_touch_torch() -> None:
         if room(path) not in ("engine", "models"):
             top = {
                 alias.name.split(".")[0]
-                for node in ast.parse(path.read_text("utf-8")).body
+                for node in parsed(path).body
                 if isinstance(node, ast.Import)
                 for alias in node.names
             }
@@ -244,7 +251,7 @@ def test_modules_and_functions_are_of_a_size_to_be_read() -> None:
     for path in PATHS:
         text = path.read_text("utf-8")
         assert len(text.splitlines()) <= 400, path
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 assert lines <= 50, f"{path}: {node.name} has {lines} lines"

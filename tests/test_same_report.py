@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -17,7 +18,6 @@ from paths import ROOT
 from penchant.study.catalogue import write_template
 
 SCRIPTS = ROOT / "scripts"
-FREEZE = "import json, pathlib, sys; from reports import shown; print(json.dumps(shown(pathlib.Path(sys.argv[1]))))"
 Changed = Callable[[Callable[[Any], object]], list[str]]
 
 
@@ -37,9 +37,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def frozen(results: Path) -> Path:
-    done = subprocess.run([sys.executable, "-c", FREEZE, results], cwd=SCRIPTS, capture_output=True, check=True)
     file = results.parent / "frozen.json"
-    file.write_bytes(done.stdout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPTS)
+        file.write_text(json.dumps(importlib.import_module("reports").shown(results)), "utf-8")
     return file
 
 

@@ -35,8 +35,8 @@ Key: TypeAlias = tuple[str, str]
 """The probe directory and the model name of a result."""
 
 
-def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
-    """Check that an installed instrument works with penchant's commands, based on a study from its template.
+def conform(described: Instrument, models: Sequence[str] = MODELS) -> Outcome:
+    """Check that an installed instrument works with penchant's commands; return the outcome of its template's study.
 
     The study is run with `models`, whose paths may be relative to the template's files. Raises AssertionError with a
     description of the requirement that is not met.
@@ -56,6 +56,7 @@ def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
         require_same(pilot, again, "batches of 64 tokens")
         require_same(whole, _run(study, models, "whole", Run(resume=True)).results, "a run that is resumed")
         _require_frames(described, study, models[0], whole)
+        return outcome
 
 
 def require_explained(described: Instrument) -> None:

@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,17 @@ def study(zoo: Zoo, tmp_path: Path) -> Path:
     write(tmp_path / "pairs.tsv", f"good\tbad\tgroup\n{rows}")
     probe = {"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 200}}
     return write_study(tmp_path / "study.yaml", [zoo("bert"), zoo("gpt2")], probe)
+
+
+@contextlib.contextmanager
+def files_of_at_most(limit: int) -> Iterator[None]:
+    """As on a full disk. What the program says is in a file too and needs some bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 class TestScore:
@@ -76,15 +88,10 @@ class TestScore:
             assert row["logprobs"] == pytest.approx(expected, abs=1e-4)
             assert row["score"] == pytest.approx(sum(expected) / len(expected), abs=1e-4)
 
-    @pytest.mark.whole
-    def test_parquet_on_standard_output(self, zoo: Zoo, tmp_path: Path) -> None:
-        with (tmp_path / "out.parquet").open("wb") as out:
-            subprocess.run(
-                [*PROGRAM, "score", "-m", zoo("gpt2-no-bos"), "--format", "parquet", "--cache", "none"],
-                input=b"The cats sleep .\n",
-                stdout=out,
-                check=True,
-            )
+    def test_parquet_on_standard_output(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+        command = ("score", "-m", zoo("gpt2-no-bos"), "--format", "parquet", "--cache", "none")
+        with (tmp_path / "out.parquet").open("w") as out:
+            assert penchant(*command, stdin="The cats sleep .\n", stdout=out) == (0, "", "")
         table = pl.read_parquet(tmp_path / "out.parquet")
         first, *rest = table["logprobs"][0].to_list()
         assert first is None  # no beginning token: the first token is not scored, and says so
@@ -168,7 +175,6 @@ def test_two_methods_of_one_model_are_compared(penchant: Program, zoo: Zoo, stud
     refused(penchant("compare", "pll", "pll"), "both results are of the same model with the same settings")
 
 
-@pytest.mark.whole
 def test_embed_equals_reference(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     import numpy as np
     import torch
@@ -190,11 +196,9 @@ def test_embed_equals_reference(penchant: Program, zoo: Zoo, tmp_path: Path) -> 
         assert [row["text"] for row in rows] == tiny.SENTENCES
         for row in rows:
             assert row["vector"] == pytest.approx(reference(row["text"], layer, pooling), abs=1e-5)
-    program = [*PROGRAM, "embed", "-m", str(zoo("bert")), "in.txt", "--format"]
-    with (tmp_path / "v.npy").open("wb") as file:
-        subprocess.run([*program, "npy"], stdout=file, check=True)
-    with (tmp_path / "v.parquet").open("wb") as file:
-        subprocess.run([*program, "parquet"], stdout=file, check=True)
+    for form in ("npy", "parquet"):
+        with (tmp_path / f"v.{form}").open("w") as file:
+            assert penchant("embed", "-m", zoo("bert"), "in.txt", "--format", form, stdout=file) == (0, "", "")
     expected = np.array([reference(text, -1, "mean") for text in tiny.SENTENCES], np.float32)
     assert np.load(tmp_path / "v.npy") == pytest.approx(expected, abs=1e-5)
     table = pl.read_parquet(tmp_path / "v.parquet")
@@ -503,46 +507,30 @@ class TestBadInput:
         refused(penchant("run", study, "-o", "file"), "file", "give another directory")
         refused(penchant("run", study, "-o", study.parent), "not an empty directory")
 
-    @pytest.mark.whole
-    def test_full_disk_under_standard_output(self, zoo: Zoo) -> None:
+    def test_full_disk_under_standard_output(self, penchant: Program, zoo: Zoo) -> None:
+        """`test_limits.py` has processes whose standard output is full."""
         if not Path("/dev/full").exists():
             pytest.skip("this system has no /dev/full")
         with Path("/dev/full").open("w") as full:
-            done = subprocess.run(
-                [*PROGRAM, "score", "-m", zoo("gpt2"), "--cache", "none"],
-                input="Rain\n",
-                stdout=full,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        refused((done.returncode, "", done.stderr), "standard output", "No space left")
+            answer = penchant("score", "-m", zoo("gpt2"), "--cache", "none", stdin="Rain\n", stdout=full)
+        refused(answer, "standard output", "No space left")
 
-    @pytest.mark.parametrize("limit", [0, 2000])
-    @pytest.mark.whole
-    def test_full_disk_under_the_results(self, study: Path, limit: int, tmp_path: Path) -> None:
-        done = subprocess.run(
-            [*PROGRAM, "run", study, "-o", tmp_path / "out", "--cache", "none"],
-            capture_output=True,
-            text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        )
-        assert done.returncode == 2, done.stderr
-        assert "cannot be written" in done.stderr.splitlines()[-1]
+    @pytest.mark.parametrize(("limit", "begun"), [(500, False), (4000, True)])
+    def test_full_disk_under_the_results(
+        self, penchant: Program, study: Path, limit: int, begun: bool, tmp_path: Path
+    ) -> None:
+        with files_of_at_most(limit):
+            code, _, err = penchant("run", study, "-o", "out", "--cache", "none")
+        assert code == 2, err
+        assert "cannot be written" in err.splitlines()[-1]
         left = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
-        assert all(file.name == "manifest.json" for file in left)
+        assert [file.name for file in left] == ["manifest.json"] * begun
         for file in left:
             json.loads(file.read_text())
 
-    @pytest.mark.whole
-    def test_full_disk_under_the_cache(self, zoo: Zoo, tmp_path: Path) -> None:
-        done = subprocess.run(
-            [*PROGRAM, "score", "-m", zoo("gpt2"), "--cache", tmp_path / "c"],
-            input="Rain\n",
-            capture_output=True,
-            text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
-        )
-        refused((done.returncode, "", done.stderr), "cache")
+    def test_full_disk_under_the_cache(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+        with files_of_at_most(1000):
+            refused(penchant("score", "-m", zoo("gpt2"), "--cache", tmp_path / "c", stdin="Rain\n"), "cache")
 
 
 @pytest.mark.parametrize("command", ["score", "surprisal"])

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import polars as pl
 import polars.selectors as cs
 import pytest
 
-from builders import Program, succeeded, write, write_study
+import penchant as pc
+from builders import Program, write, write_study
 from penchant.report.tables import scaled
 
 
-@pytest.fixture
-def out(penchant: Program, tmp_path: Path) -> Path:
-    """The results of a small study."""
-    write(tmp_path / "gaps.csv", "id,text,expected,group\na,The [MASK] is old.,1,m\nb,My [MASK] said.,1,m\n")
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small study, beside its results in "out"."""
+    home = tmp_path_factory.mktemp("finished")
+    write(home / "gaps.csv", "id,text,expected,group\na,The [MASK] is old.,1,m\nb,My [MASK] said.,1,m\n")
     verbs = enumerate(["sleep", "run", "eat"] * 4)
     rows = (f"The cats {verb} {i}.,The cats {verb}s {i}.,g{i % 2}\n" for i, verb in verbs)
-    write(tmp_path / "pairs.csv", "good,bad,group\n" + "".join(rows))
+    write(home / "pairs.csv", "good,bad,group\n" + "".join(rows))
     cloze = {"cloze": {"data": "gaps.csv", "resamples": 100, "draws": 10}}
     pairs = {"minimal-pairs": {"data": "pairs.csv", "resamples": 100}}
-    write_study(tmp_path / "s.yaml", ["bundled:modern", "bundled:early-modern"], cloze, pairs)
-    succeeded(penchant("run", "s.yaml", "-o", "out"))
+    study = write_study(home / "s.yaml", ["bundled:modern", "bundled:early-modern"], cloze, pairs)
+    pc.run(study, home / "out", progress=False)
+    return home
+
+
+@pytest.fixture
+def out(finished: Path, tmp_path: Path) -> Path:
+    """The results of a copy of the study."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     return tmp_path / "out"
 
 

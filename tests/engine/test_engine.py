@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from builders import refusal
-from fake_backend import FakeBackend, Shuffling
+from fake_backend import FakeBackend, Shuffling, fill
 from penchant.engine.answer_cache import Cache
 from penchant.engine.batch_plan import Input, length_batches, merge, tree_batches
 from penchant.engine.engine import Engine
@@ -313,13 +313,8 @@ class TestCache:
     @pytest.mark.whole
     def test_several_processes_write_one_file(self, tmp_path: Path) -> None:
         with multiprocessing.get_context("spawn").Pool(3) as pool:
-            counts = pool.starmap(_write_to, [(tmp_path / "c", start) for start in (0, 50, 100)])
+            counts = pool.starmap(fill, [(tmp_path / "c", start) for start in (0, 50, 100)])
         assert sum(counts) >= 200
         engine = Engine(FakeBackend(), cache=Cache(tmp_path / "c", "m", "float32"))
         list(engine.answer([LogProbs((i, 2), (0,), (1,)) for i in range(200)]))
         assert engine.counts.cached == 200
-
-
-def _write_to(path: Path, start: int) -> int:
-    engine = Engine(FakeBackend(), budget=2, cache=Cache(path, "m", "float32"))
-    return len(list(engine.answer([LogProbs((i, 2), (0,), (1,)) for i in range(start, start + 100)])))

@@ -4,6 +4,7 @@ refused."""
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 import penchant as pc
 from answers import Answer, refused
+from builders import write, write_study
 from manifests import rewritten
 from penchant.errors import StudyError
 from penchant.instruments.disco.settings import DiscoSettings
@@ -138,14 +140,22 @@ def test_settings_are_those_of_the_settled_probe(zoo: Callable[[str], Path], tmp
     assert str(tmp_path) not in (tmp_path / "r" / SETTINGS).read_text("utf-8")
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study with one model, beside its results in "out"."""
+    folder = tmp_path_factory.mktemp("finished")
+    write(folder / "pairs.tsv", PAIRS)
+    study = write_study(
+        folder / "s.yaml", ["bundled:modern"], {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
+    )
+    pc.run(study, folder / "out", cache="none", progress=False)
+    return folder
+
+
 @pytest.fixture
-def out(penchant: Program, tmp_path: Path) -> Path:
-    """The result directory of a study with one model."""
-    (tmp_path / "pairs.tsv").write_text(PAIRS, "utf-8")
-    study = "study: s\nmodels: [bundled:modern]\nprobes: [{minimal-pairs: {data: pairs.tsv, resamples: 100}}]\n"
-    (tmp_path / "s.yaml").write_text(study, "utf-8")
-    code, _, err = penchant("run", "s.yaml", "-o", "out", "--cache", "none")
-    assert code == 0, err
+def out(finished: Path, tmp_path: Path) -> Path:
+    """The result directory of a copy of the study."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     return tmp_path / "out"
 
 

@@ -42,17 +42,19 @@ LETTERS = {
 is in none of them."""
 
 
-def run(name: str, folder: Path, letters: str) -> Outcome:
-    """The study of a template with a model that lacks each letter, in this order."""
+def run(name: str, folder: Path, *orders: str) -> list[Outcome]:
+    """The study of a template with a model that lacks each letter, in each order, of which the first measures them."""
     files = write_template(name, folder)
     (file,) = (file for file in files if file.name == f"{name}.yaml")
     study = yaml.safe_load(file.read_text("utf-8"))
     study["probes"][0][name] |= {"on_unknown": "skip", "resamples": 200}
     study["probes"][0][name].pop("unigrams", None)  # of the tokenizer of another model
     file.write_text(yaml.safe_dump(study), "utf-8")
-    models = [str(folder.parent / f"without-{letter}") for letter in letters]
-    spec, probes = read_study(file, models=models)
-    return run_study(spec, probes, folder / "out", Run(base=[folder], cache=folder.parent / "cache.sqlite"))
+    outcomes: list[Outcome] = []
+    for letters in orders:
+        spec, probes = read_study(file, models=[str(folder.parent / f"without-{letter}") for letter in letters])
+        outcomes.append(run_study(spec, probes, folder / "out", Run(base=[folder], resume=bool(outcomes))))
+    return outcomes
 
 
 @pytest.fixture(scope="module", params=sorted(LETTERS))
@@ -62,7 +64,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp(name)
     for letter in LETTERS[name]:
         lacking(letter, folder / f"without-{letter}")
-    return name, [run(name, folder / order, order) for order in (LETTERS[name], LETTERS[name][::-1])]
+    return name, run(name, folder / "study", LETTERS[name], LETTERS[name][::-1])
 
 
 def test_all_instruments_that_leave_items_out_are_here() -> None:
@@ -77,6 +79,7 @@ def test_every_item_is_shown_and_differences_are_of_items_that_both_have(
     shown: list[tuple[int, dict[str, int]]] = []
     for number, outcome in enumerate(outcomes):
         results = list(outcome.results.values())
+        assert [Path(model).name[-1] for _, model in outcome.results] == list(LETTERS[name][:: 1 - 2 * number])
         joined = Joined.of([result.items for result in results])
         assert all(rows.null_count() > 0 for rows in joined.rows) or "z" in LETTERS[name]
         show = instruments()[name].section.items
@@ -84,12 +87,13 @@ def test_every_item_is_shown_and_differences_are_of_items_that_both_have(
         table = show(results)
         shown.append((len(table.columns[0].values), dict(sorted(_left_out(table)))))
         assert not outcome.notes
-        write_report(outcome.document(), tmp_path / f"{number}.html")
-        for form in ("csv", "latex", "figures"):
+        for form in ("csv", "latex"):
             assert export(outcome.document(), form, tmp_path / f"{form}{number}")
         rows = pl.read_csv(tmp_path / f"csv{number}" / f"{name}-items.csv", infer_schema=False)
         assert len(rows) == sum(len(result.items) for result in results)
     assert shown[0] == shown[1]
+    write_report(outcomes[0].document(), tmp_path / "page.html")
+    assert export(outcomes[0].document(), "figures", tmp_path)
     one, other = (outcome.comparisons[name] for outcome in outcomes)
     keys = [key for key in one.columns[: one.columns.index("value")] if key not in ("first", "second")]
     turned = one.join(other, on=keys, how="full", suffix="_b")
@@ -107,7 +111,7 @@ def test_disco_compares_the_persons_that_both_have(tmp_path: Path) -> None:
     """As if the persons that one of the models lacks were not in the set."""
     for letter in "jv":
         lacking(letter, tmp_path / f"without-{letter}")
-    outcome = run("disco", tmp_path / "whole", "jv")
+    (outcome,) = run("disco", tmp_path / "whole", "jv")
     kept = [set(result.items["person"]) for result in outcome.results.values()]
     file = tmp_path / "kept" / "set.yaml"
     write_template("disco", tmp_path / "kept")
@@ -119,8 +123,7 @@ def test_disco_compares_the_persons_that_both_have(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(content), "utf-8")
     (study,) = (tmp_path / "kept").glob("disco.yaml")
     spec, probes = read_study(study, models=[str(tmp_path / f"without-{letter}") for letter in "jv"])
-    options = Run(base=[tmp_path / "kept"], cache=tmp_path / "cache.sqlite")
-    alone = run_study(spec, probes, tmp_path / "alone", options)
+    alone = run_study(spec, probes, tmp_path / "alone", Run(base=[tmp_path / "kept"]))
     assert outcome.comparisons["disco"]["value"].to_list() == alone.comparisons["disco"]["value"].to_list()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -10,8 +11,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 import torch
@@ -238,30 +240,53 @@ class TestHashes:
                     verify("m", path, digest, Digests(None).sha256)
 
 
+PROGRAM = """
+import contextlib, io, json, sys
+from penchant.cli.app import main
+
+for line in sys.stdin:
+    sys.argv, out, err = ["penchant", *json.loads(line)], io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+@contextlib.contextmanager
+def program(home: Path, **environment: str) -> Iterator[Callable[..., Answer]]:
+    """The program in a process of its own, for several commands."""
+    environment = {**os.environ, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0", **environment}
+    command = [sys.executable, "-c", PROGRAM]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env=environment) as process:
+        assert process.stdin is not None and process.stdout is not None
+        given, said = process.stdin, process.stdout
+
+        def run(*arguments: object) -> Answer:
+            print(json.dumps([str(argument) for argument in arguments]), file=given, flush=True)
+            code, out, err = json.loads(said.readline())
+            return code, out, err
+
+        yield run
+        given.close()
+
+
 @pytest.mark.whole
 def test_the_program_on_its_own(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
     """Nothing of the client is changed here: its settings come from the environment."""
-
-    def run(*arguments: str, **environment: str) -> tuple[int, str, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "penchant.cli.app", *arguments],
-            input="Rain\nThe cats sleep .\n",
-            capture_output=True,
-            text=True,
-            env={**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "0", **environment},
-            cwd=tmp_path,
-            timeout=120,
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    expected = penchant("score", "-m", zoo("bert"), stdin="Rain\nThe cats sleep .\n")
-    with serving() as server:
+    texts, home = tmp_path / "texts.txt", tmp_path / "home"
+    texts.write_text("Rain\nThe cats sleep .\n", "utf-8")
+    expected = penchant("score", "-m", zoo("bert"), texts)
+    with serving() as server, program(home, HF_ENDPOINT=server.endpoint) as run:
         commit = server.repository(NAME).commit(files(zoo("bert")))
         server.fail("storage", kind="damaged")
-        endpoint = server.endpoint
-        refused(run("score", "-m", NAME, HF_ENDPOINT=endpoint), "model.safetensors", "damaged")
+        refused(run("score", "-m", NAME, texts), "model.safetensors", "damaged")
         server.faults.clear()
-        assert run("score", "-m", NAME, HF_ENDPOINT=endpoint) == expected
-    assert run("score", "-m", f"{NAME}@{commit[:7]}", HF_ENDPOINT=endpoint) == expected
-    assert run("score", "-m", NAME, HF_HUB_OFFLINE="1") == expected
-    refused(run("score", "-m", "someone/else", HF_ENDPOINT=endpoint), "someone/else", "cannot be reached", "local copy")
+        assert run("score", "-m", NAME, texts) == expected
+    with program(home, HF_ENDPOINT=server.endpoint) as run:
+        assert run("score", "-m", f"{NAME}@{commit[:7]}", texts) == expected
+        refused(run("score", "-m", "someone/else", texts), "someone/else", "cannot be reached", "local copy")
+    with program(home, HF_HUB_OFFLINE="1") as run:
+        assert run("score", "-m", NAME, texts) == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import penchant as pc
 from penchant.errors import OutputError
 from penchant.files import write_together
 
@@ -25,11 +27,17 @@ main()
 Penchant = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    study = {"study": "s", "models": ["bundled:modern"], "probes": [{"cloze": {"data": "early-modern-60"}}]}
+    out = tmp_path_factory.mktemp("finished") / "out"
+    pc.run(study, out, progress=False)
+    return out
+
+
 @pytest.fixture
-def out(penchant: Penchant, tmp_path: Path) -> Path:
-    (tmp_path / "s.yaml").write_text("study: s\nmodels: [bundled:modern]\nprobes: [cloze: {data: early-modern-60}]\n")
-    assert penchant("run", "s.yaml", "-o", "out")[0] == 0
-    return tmp_path / "out"
+def out(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "out"))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits on addresses are Linux's")

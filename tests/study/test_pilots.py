@@ -26,6 +26,8 @@ from penchant.study.study_file import read_study
 NAMES = sorted(instruments())
 MODELS = {"weat": ["vectors.txt"], "vector-bias": ["first.txt"]}
 LISTED = ("weat", "seat", "ceat", "logprob-bias")
+COUNTED = ("minimal-pairs", "cloze", "fair-pairs", "values", *LISTED[:3])
+"""Instruments whose pilots are counted. All have a pilot of three in `penchant.testing.conform` too."""
 PAIRS = "\n".join(
     ["good\tbad\tgroup", *(f"The cat {i} sleeps .\tThe cat {i} sleep .\t{'ab'[i >= 15]}" for i in range(20))]
 )
@@ -61,8 +63,7 @@ def test_a_sample_is_spread_evenly_and_part_of_a_larger_one(
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("limit", [1, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "limit"), [*((name, 1) for name in NAMES), *((name, 3) for name in COUNTED)])
 def test_every_instrument_has_pilots(name: str, limit: int, tmp_path: Path) -> None:
     files = write_template(name, tmp_path)
     (file,) = (file for file in files if file.name == f"{name}.yaml")

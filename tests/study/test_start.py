@@ -44,20 +44,21 @@ def test_the_first_batch_waits_for_nothing_that_only_the_end_needs(penchant: Any
     assert _loaded(MEASURED, tmp_path / f"{probe}.yaml", *LATE) == []
 
 
-def test_the_list_of_instruments_loads_no_model_code_and_no_charts() -> None:
-    code = (
-        "import sys; from penchant.instruments.registry import instruments; print(*instruments()); "
-        "print(*[name for name in sys.argv[1:] if name in sys.modules])"
-    )
-    assert _loaded(code, *LATE, "torch", "transformers") == list(instruments())
+LOADED = """
+import contextlib, io, sys
+from penchant.instruments.registry import instruments
+print(*instruments(), *[name for name in sys.argv[1:] if name in sys.modules])
+from penchant.cli.app import main
+for command in (["list"], ["schema"], ["init", "cloze", "mine"]):
+    sys.argv = ["penchant", *command]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main()
+    print(*[name for name in ("polars", "torch", "transformers") if name in sys.modules])
+"""
 
 
-@pytest.mark.parametrize("command", [["list"], ["schema"], ["init", "cloze", "mine"]])
-def test_commands_that_read_no_model_load_no_model_code(command: list[str], tmp_path: Path) -> None:
+def test_the_list_of_instruments_and_commands_that_read_no_model_load_no_model_code(tmp_path: Path) -> None:
     """These answer in a second or two; torch alone takes longer."""
-    code = (
-        "import contextlib, io, sys; from penchant.cli.app import main; sys.argv = ['penchant', *sys.argv[1:]]\n"
-        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main()\n"
-        "print(*[name for name in ('polars', 'torch', 'transformers') if name in sys.modules])"
-    )
-    assert _loaded(code, *command, cwd=tmp_path) == ["polars"]
+    loaded = _loaded(LOADED, *LATE, "torch", "transformers", cwd=tmp_path)
+    assert loaded == [*instruments(), *["polars"] * 3]
+    assert (tmp_path / "mine" / "cloze.yaml").exists()
