@@ -27,7 +27,8 @@ class Figure:
 
     `name` is short and suitable for a file name. `text` describes the chart for readers who cannot see it. `numbers` is
     the name of the table with the plotted numbers. `picks` contains names of item columns, separated by spaces: a click
-    on a mark selects the items whose values in these columns equal the mark's fields.
+    on a mark selects the items whose values in these columns equal the mark's fields. `narrow` is the chart for a
+    narrow page, if narrower panels do not suffice.
     """
 
     name: str
@@ -36,12 +37,14 @@ class Figure:
     chart: Any
     numbers: str = ""
     picks: str = ""
+    narrow: Any = None
 
     def spec(self) -> dict[str, Any]:
-        """Return the chart as Vega-Lite JSON, with `text` as its description."""
+        """Return the chart as Vega-Lite JSON, with `text` as its description and `narrow` as metadata for the page."""
         with unchecked():
             drawn: dict[str, Any] = _drawable(self.chart.to_dict(validate=False))
-        return {**drawn, "description": _drawable(self.text)}
+            narrow = {} if self.narrow is None else _drawable(self.narrow.to_dict(validate=False))
+        return {**drawn, "description": _drawable(self.text), **({"usermeta": {"narrow": narrow}} if narrow else {})}
 
     def svg(self) -> str:
         """Return the chart as SVG, without scripts or font files."""
@@ -57,7 +60,7 @@ class Figure:
 
     def _still(self) -> str:
         spec = self.spec()
-        return json.dumps({**spec, "padding": _PADDING, "config": {**spec.get("config", {}), "font": _FONT}})
+        return json.dumps({**spec, "padding": _PADDING, "config": {**spec.get("config", {}), "font": FONT}})
 
 
 _RESERVED = 66 << 30
@@ -98,7 +101,7 @@ def unchecked() -> Iterator[None]:
         yield
 
 
-_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 """Fonts with the same metrics as the renderer's font, so that other programs do not truncate labels."""
 _PADDING = 20
 """The margin of a drawing in points, which leaves room for labels in another font."""
