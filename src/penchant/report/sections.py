@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +17,9 @@ from penchant.report.no_difference_text import DifferenceScale
 from penchant.report.references import Reference
 from penchant.report.tables import ReportTable, untold
 from penchant.report.verdicts import Answer
+
+MOST_FINDINGS = 3
+"""The maximum number of sentences in the finding of a figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +100,25 @@ class StudySection:
 
     def answers(self) -> list[Answer]:
         """Return the answers to the claims; for a training run with a curve, those about its last checkpoint."""
-        comparison = None if self.comparison is None else untold(self.comparison)
+        return [*self._training(), *self._own_answers()]
+
+    def _training(self) -> list[Answer]:
         curves = self._over_steps("sentences")
-        training = [Answer("training", "", curves, ())] if curves else []
-        return [*training, *self.section.answers(_untold(self._finished()), comparison)]
+        return [Answer("training", "", curves, ())] if curves else []
+
+    def _own_answers(self) -> list[Answer]:
+        comparison = None if self.comparison is None else untold(self.comparison)
+        return self.section.answers(_untold(self._finished()), comparison)
 
     def estimates(self) -> list[ReportTable]:
         """Return the tables of estimates, with tables of training curves first."""
         return self._remarked([*self._over_steps("tables"), *self.section.tables(_untold(self.results))])
 
     def figures(self) -> list[Figure]:
-        """Return the figures, with figures of training curves first."""
+        """Return the figures with their findings, and with figures of training curves first."""
         with unchecked():
-            return [*self._over_steps("figures"), *self.section.figures(self.results)]
+            training, own = self._over_steps("figures"), self.section.figures(self.results)
+        return [*_with_findings(training, self._training()), *_with_findings(own, self._own_answers())]
 
     def limits(self) -> list[str]:
         """Return paragraphs on how the results may and may not be interpreted."""
@@ -148,6 +158,19 @@ class StudySection:
             return []
         comparison = untold(self.comparison)
         return self._remarked([*self.section.compared(comparison), *no_difference_text.tables(comparison, self.scale)])
+
+
+def _with_findings(figures: Sequence[Figure], answers: Sequence[Answer]) -> Iterator[Figure]:
+    """Yield the figures with the sentences of the answers that they show."""
+    names = [re.sub(r"-\d+$", "", figure.name) for figure in figures]  # a figure may have a number for each data set
+    for figure, name in zip(figures, names, strict=True):
+        shown = [
+            answer
+            for position, answer in enumerate(answers)
+            if name in (answer.figure.split() or (names[:1] if position == 0 else []))
+        ]
+        sentences = [sentence for answer in shown for sentence in answer.about(figure.part)]
+        yield replace(figure, finding=" ".join(sentences[:MOST_FINDINGS]))
 
 
 def _untold(results: Sequence[BaseResult]) -> list[BaseResult]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_EMS = {0.25: "ijlftI'|.,:;/! ", 0.36: 'r()[]-"', 0.5: "ckszvxyJ", 0.7: "ABCDEFGHKLNOPQRSTUVXYZw&", 0.95: "mMW@%◄►…"}
+_EMS = {0.25: "ijlftI'|.,:;/! ", 0.36: 'r()[]-"', 0.5: "ckszvxyJ", 0.7: "ABCDEFGHKLNOPQRSTUVXYZw&", 0.95: "mMW@%←→…"}
 _WIDTHS = {char: ems for ems, chars in _EMS.items() for char in chars}
 
 

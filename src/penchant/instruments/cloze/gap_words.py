@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from penchant.instruments.cloze.data import GAP
 from penchant.instruments.cloze.valence_labels import every_worth
 from penchant.instruments.cloze.variety_scale import ends_of
+from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import FAINT, FONT, INK, Figure
 from penchant.report.item_browser import every_item
@@ -78,7 +79,7 @@ class GapWords:
             said = text.given(number=number, pages=len(pages), spelled=SPELLED)
             wide = figure(self.name, _beside(page, words, key), said, "item", "")
             name = f"{self.name}-{number}" if len(pages) > 1 else self.name
-            drawn.append(replace(wide, name=name, narrow=_below(page, words, key)))
+            drawn.append(replace(wide, name=name, narrow=_below(page, words, key), n=counted(len(page), "sentences")))
         return drawn
 
 
@@ -196,7 +197,7 @@ class _Drawing:
             value = word["valence"]
             label = cut(word["word"], width - 30, _SIZE)
             if value:
-                label = f"◄ {label}" if value < 0 else f"{label} ►"
+                label = f"← {label}" if value < 0 else f"{label} →"
             right = left + text_width(label, _SIZE) + 2 * _PAD
             if right > x + width and left > x:
                 left, right, y = x, x + right - left, y + _LINE
