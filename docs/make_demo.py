@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from penchant.files import write_bytes, write_text
+from penchant.files import write_text
 from penchant.instruments.cloze.instrument import CLOZE
 from penchant.study.result_directories import read_outcome
 
@@ -24,11 +24,11 @@ def main() -> None:
     own = [r.summary.select(pl.lit(r.signature["model"]).alias("model"), *NUMBERS) for r in results]
     pair = compared.select(pl.concat_str("first", "second", separator=" − ").alias("model"), *NUMBERS)
     write_text(pl.concat([*own, pair]).write_csv(), HERE / "demo.csv")
-    figures = {figure.name: figure for figure in CLOZE.section.figures(results)}
-    for name in ("beta", "delta"):
+    sections = outcome.document().sections
+    figures = {figure.name: figure for section in sections for figure in section.figures()}
+    for name in ("beta", "delta", "sentences-1"):
         write_text(figures[name].svg(), HERE / f"demo-{name}.svg")
-    write_bytes(figures["sentences"].png(), HERE / "demo-sentences.png")  # a megabyte as SVG
-    answers = (answer for section in outcome.document().sections for answer in section.answers())
+    answers = (answer for section in sections for answer in section.answers())
     parts = {
         "ANSWERS": [f"- {sentence}" for answer in answers for sentence in answer.sentences],
         "TABLE": ["```", *map(str, CLOZE.section.tables(results)), "```"],

@@ -16,6 +16,9 @@ from hypothesis import strategies as st
 
 from penchant.report.figures import Figure
 from penchant.report.page import chart_page
+from penchant.report.print_figure import narrowed
+from penchant.report.sections import Section, StudySection
+from penchant.report.verdicts import YES, Answer, Verdict
 
 AWKWARD = {
     "a\u2028b": "a␤b",
@@ -109,3 +112,48 @@ def test_a_page_of_one_chart_runs_no_script_of_a_label(tmp_path: Path) -> None:
     assert page.count("<script") == page.count("</script>") == 2
     (spec,) = re.findall(r'vegaEmbed\("#chart", (.*), \{ renderer', page)
     assert label in json.dumps(json.loads(spec))
+
+
+def with_findings(figures: list[Figure], answers: list[Answer]) -> dict[str, str]:
+    nothing: Any = lambda found: []  # noqa: E731
+    parts = (nothing, nothing, lambda results: figures, None, nothing, nothing)
+    section = Section("title", "question?", *parts, answers=lambda results, comparison: answers)
+    found = StudySection("place", "title", section, [], None, {}).figures()
+    assert [figure.alt for figure in found] == [f"{figure.finding} {figure.text}".strip() for figure in found]
+    return {figure.name: figure.finding for figure in found}
+
+
+def test_figures_say_the_answers_that_they_show() -> None:
+    """The first figure shows the first answer unless it names another one; at most three sentences are said."""
+    figures = [Figure(name, name, "Drawn.", None) for name in ("first", "second-1", "second-2", "third")]
+    usual = Answer("a", "?", ["A.", "B."], ())
+    other = Answer("b", "?", ["C.", "D."], (), figure="second first")
+    assert with_findings(figures, [usual, other]) == {
+        "first": "A. B. C.",
+        "second-1": "C. D.",
+        "second-2": "C. D.",
+        "third": "",
+    }
+    assert set(with_findings(figures, [other])) == {figure.name for figure in figures}
+    assert with_findings(figures, [])["first"] == ""
+
+
+def test_a_figure_of_one_data_set_says_what_was_found_there() -> None:
+    verdicts = tuple(Verdict("a", YES, ("m",), place, sentence=f"In {place}.") for place in ("x", "y"))
+    figures = [Figure(f"each-{n}", "t", "Drawn.", None, part=part) for n, part in ((1, "x"), (2, "y"), (3, "z"))]
+    found = with_findings(figures, [Answer("a", "?", ["In both."], verdicts)])
+    assert list(found.values()) == ["In x.", "In y.", "In both."]
+
+
+def test_charts_for_a_column_of_print() -> None:
+    panel: dict[str, Any] = {
+        "mark": "point",
+        "width": 400,
+        "title": "long " * 40,
+        "encoding": {"y": {"axis": {"labelLimit": 320}}},
+    }
+    spec = narrowed({"hconcat": [panel, {**panel, "width": {"step": 40}}], "columns": 2}, 360, 90)
+    first, second = spec["vconcat"]
+    assert (first["width"], second["width"], spec["columns"]) == (310, {"step": 32}, 1)
+    assert max(map(len, first["title"])) * 5.5 <= 0.6 * 360 and " ".join(first["title"]) == panel["title"].strip()
+    assert first["encoding"]["y"]["axis"]["labelLimit"] == 144

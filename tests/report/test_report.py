@@ -403,7 +403,7 @@ def test_a_click_on_a_mark_finds_its_items(pairs_study: Path, reading: Callable[
 
 def test_a_click_on_a_sentence_finds_it_alone(cloze_study: Path, reading: Callable[..., Reader]) -> None:
     reader = reading(cloze_study / "report.html")
-    reader.page.locator(".chart").nth(2).locator("path[aria-label*='item: s2;']").first.click(force=True)
+    reader.page.locator(".chart").nth(2).locator("text", has_text="'hasse' ____").first.click(force=True)
     assert reader.rows(0) == ["s2"]
     reader.page.get_by_role("button", name="show all").click()
     assert reader.number_of_items() == len(GAPS)
@@ -623,8 +623,12 @@ def test_the_first_screen(pairs_study: Path, reading: Callable[..., Reader]) -> 
     assert reader.page.locator(".first .cautions li").count() == min(2, len(cautions))
     for chart in reader.page.locator(".chart").all():
         assert chart.get_attribute("tabindex") == "0"
-        described = reader.page.locator(f"[id='{chart.get_attribute('aria-describedby')}']")
-        assert len(described.inner_text()) > 40
+        ids = (chart.get_attribute("aria-describedby") or "").split()
+        described = " ".join(reader.page.locator(f"[id='{id_}']").text_content() or "" for id_ in ids)
+        assert len(described) > 40
+    first = placed.figures()[0]
+    finding = reader.page.locator("section > .first figure [hidden]").text_content()
+    assert finding == first.finding and finding.startswith(sentences[0])
     words = reader.page.locator("section[aria-labelledby=words] dt").all_inner_texts()
     assert {"A, U", "Holm", "interval", "lp", "signature"} <= set(words)
     assert not {"β", "δ", "pll", "Cronbach's α"} & set(words)  # the page does not use them

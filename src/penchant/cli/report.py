@@ -113,7 +113,7 @@ def export(
     ] = None,
     trust_edited: EditedOption = False,
 ) -> None:
-    """Write what a paper needs, all tables as LaTeX or CSV, or the figures as SVG and PNG, and print the paths."""
+    """Write what a paper needs, all tables as LaTeX or CSV, or the figures, and print the paths."""
     from penchant.report.export import absent
     from penchant.report.export import export as export_document
     from penchant.study.result_directories import read_outcome

@@ -9,6 +9,7 @@ import polars as pl
 from penchant.instruments.registry import instrument, placed
 from penchant.instruments.result import Result
 from penchant.report import notebook
+from penchant.report.sections import StudySection
 from penchant.report.verdicts import table
 
 
@@ -26,9 +27,13 @@ class Sections:
 
     def charts(self, result: Result) -> dict[str, Any]:
         """Return the section's charts by name, each an Altair chart."""
-        return notebook.Charts(instrument(result.signature["probe"]).section.figures([result]))
+        return notebook.Charts(_alone(result).figures())
 
     def html(self, result: Result) -> str:
         """Return the section as HTML: tables, charts and the first items."""
-        (alone,) = placed({(result.signature["probe"], result.signature["model"]): result}, {})
-        return notebook.html(alone)
+        return notebook.html(_alone(result))
+
+
+def _alone(result: Result) -> StudySection:
+    (section,) = placed({(result.signature["probe"], result.signature["model"]): result}, {})
+    return section

@@ -17,8 +17,10 @@ from penchant.errors import DataError, MethodError, one_of, undirected
 from penchant.files import as_json, distinct, refuse_other, sha256_file, write_together
 from penchant.records import BaseResult
 from penchant.report.export_filter import ExportFilter, names
+from penchant.report.figures import Figure
 from penchant.report.latex import escaped, latex_table
 from penchant.report.paper import answer_table, paragraph
+from penchant.report.print_figure import print_pdf
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import Document, StudySection
 from penchant.report.tables import Cell, Number, P, ReportRow, ReportTable
@@ -41,7 +43,8 @@ def export(
     """Write a study's tables ("csv" or "latex") or figures ("figures") to a folder and return the paths of the files.
 
     `scores` and `columns` select the rows and columns of the tables (see `penchant.report.export_filter`). The LaTeX
-    export includes methods and references. "paper" has one table, one figure and one paragraph for each instrument.
+    export includes methods and references. Figures are written as SVG, as PNG and, for print, as PDF, with a file of
+    captions. "paper" has one table, one figure and one paragraph for each instrument.
 
     Files of an earlier export are replaced, each atomically; a hidden file in the folder records their hashes. Raises
     MethodError for an unknown format or for a name that no table contains, and OutputError if a file cannot be written,
@@ -323,10 +326,9 @@ def _paper(document: Document, choice: ExportFilter) -> Iterator[File]:
         inputs.append(name)
         for figure in placed.figures()[:1]:
             drawn = _free(f"{placed.place}-figure", taken)
-            yield f"{drawn}.pdf", figure.pdf()
-            caption = f"\\caption{{{escaped(f'{figure.title}. {figure.text}')}}}\\label{{fig:{drawn}}}"
-            image = f"\\includegraphics[width=\\linewidth]{{{drawn}}}"
-            yield f"{drawn}.tex", f"\\begin{{figure}}\n\\centering\n{image}\n{caption}\n\\end{{figure}}\n"
+            pdf, width = print_pdf(figure)
+            yield f"{drawn}.pdf", pdf
+            yield f"{drawn}.tex", _latex_figure(drawn, width, figure)
             inputs.append(drawn)
         paragraphs.append(paragraph(placed))
         entries |= {entry.key: entry for entry in cited(paragraphs[-1:], {**placed.references, PENCHANT.key: PENCHANT})}
@@ -341,16 +343,31 @@ def _paper(document: Document, choice: ExportFilter) -> Iterator[File]:
     )
 
 
+def _latex_figure(name: str, width: float, figure: Figure) -> str:
+    """Return a figure with its caption; `width` in millimetres is that of the PDF, which may be wider than a line."""
+    fitted = f"\\ifdim\\linewidth<{width:.0f}mm \\linewidth\\else {width:.0f}mm\\fi"
+    image = f"\\includegraphics[width={fitted}]{{{name}}}"
+    caption = f"\\caption{{{escaped(figure.caption)}}}\\label{{fig:{name}}}"
+    return f"\\begin{{figure}}\n\\centering\n{image}\n{caption}\n\\end{{figure}}\n"
+
+
 # --- Figures ------------------------------------------------------------------------------------------------------
 
 
 def _figures(document: Document, _: ExportFilter) -> Iterator[File]:
-    taken: set[str] = set()
+    """Yield each figure for screens (SVG, PNG) and for print (PDF), and their captions."""
+    taken = {"captions"}
+    captions: list[str] = []
     for placed in document.sections:
         for figure in placed.figures():
             name = _free(f"{placed.place}-{figure.name}", taken)
+            pdf, width = print_pdf(figure)
             yield f"{name}.svg", figure.svg()
             yield f"{name}.png", figure.png()
+            yield f"{name}.pdf", pdf
+            captions.append(f"{name} ({width:.0f} mm wide in print)\n{figure.caption}\n")
+    if captions:
+        yield "captions.txt", "\n".join(captions)
 
 
 def _free(name: str, taken: set[str]) -> str:

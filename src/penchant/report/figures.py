@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from penchant.errors import OutputError, undirected
 
@@ -27,7 +28,9 @@ class Figure:
 
     `name` is short and suitable for a file name. `text` describes the chart for readers who cannot see it. `numbers` is
     the name of the table with the plotted numbers. `picks` contains names of item columns, separated by spaces: a click
-    on a mark selects the items whose values in these columns equal the mark's fields.
+    on a mark selects the items whose values in these columns equal the mark's fields. `narrow` is the chart for a
+    narrow page, if narrower panels do not suffice. `part` is the data set or other level that the figure is limited to,
+    `n` the number of items, as in "60 sentences", and `finding` the answers to the claims that it shows.
     """
 
     name: str
@@ -36,28 +39,48 @@ class Figure:
     chart: Any
     numbers: str = ""
     picks: str = ""
+    narrow: Any = None
+    part: str = ""
+    n: str = ""
+    finding: str = ""
+
+    @property
+    def alt(self) -> str:
+        """The text for readers who cannot see the figure: the finding, then the description."""
+        return f"{self.finding} {self.text}".strip()
 
     def spec(self) -> dict[str, Any]:
-        """Return the chart as Vega-Lite JSON, with `text` as its description."""
+        """Return the chart as Vega-Lite JSON, with `alt` as its description and `narrow` as metadata for the page."""
         with unchecked():
             drawn: dict[str, Any] = _drawable(self.chart.to_dict(validate=False))
-        return {**drawn, "description": _drawable(self.text)}
+            narrow = {} if self.narrow is None else _drawable(self.narrow.to_dict(validate=False))
+        return {**drawn, "description": _drawable(self.alt), **({"usermeta": {"narrow": narrow}} if narrow else {})}
+
+    @property
+    def caption(self) -> str:
+        """The title, the finding, the description and the number of items, as a paragraph."""
+        n = f"n = {self.n}" if self.n else ""
+        parts = (" ".join(part.split()).rstrip(".") for part in (self.title, self.finding, self.text, n))
+        return " ".join(part if part.endswith(("?", "!")) else f"{part}." for part in parts if part)
 
     def svg(self) -> str:
-        """Return the chart as SVG, without scripts or font files."""
-        return _renumbered(str(converter().vegalite_to_svg(self._still())))
+        """Return the chart as SVG with its text, without scripts or font files."""
+        spec = self.spec()
+        label = quoteattr(spec["description"])
+        return svg_of(spec).replace("<svg ", f'<svg role="graphics-document" aria-label={label} ', 1)
 
     def png(self) -> bytes:
         """Return the chart as PNG, at two pixels per point."""
-        return bytes(converter().vegalite_to_png(self._still(), scale=2))
+        return bytes(converter().vegalite_to_png(_still(self.spec(), _PADDING), scale=2))
 
-    def pdf(self) -> bytes:
-        """Return the chart as PDF."""
-        return bytes(converter().vegalite_to_pdf(self._still()))
 
-    def _still(self) -> str:
-        spec = self.spec()
-        return json.dumps({**spec, "padding": _PADDING, "config": {**spec.get("config", {}), "font": _FONT}})
+def svg_of(spec: Mapping[str, Any], padding: int | None = None) -> str:
+    """Return a Vega-Lite specification as SVG, with a margin in pixels."""
+    return _renumbered(str(converter().vegalite_to_svg(_still(spec, _PADDING if padding is None else padding))))
+
+
+def _still(spec: Mapping[str, Any], padding: int) -> str:
+    return json.dumps({**spec, "padding": padding, "config": {**spec.get("config", {}), "font": FONT}})
 
 
 _RESERVED = 66 << 30
@@ -98,7 +121,7 @@ def unchecked() -> Iterator[None]:
         yield
 
 
-_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 """Fonts with the same metrics as the renderer's font, so that other programs do not truncate labels."""
 _PADDING = 20
 """The margin of a drawing in points, which leaves room for labels in another font."""

@@ -31,7 +31,7 @@ class Charts(Named[str, Any]):
         return f"<charts: {', '.join(self) or 'none'}>"
 
     def _repr_html_(self) -> str:
-        views = [{"title": figure.title, "text": figure.text, "picture": _picture(figure)} for figure in self._figures]
+        views = [{"title": figure.title, "alt": figure.alt, "picture": _picture(figure)} for figure in self._figures]
         return environment().get_template("charts.html").render(figures=views)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,8 @@ from penchant.report.verdicts import Answer
 
 _INTERVAL = re.compile(r"\[(?=[+−]?\d)")
 """The beginning of an interval in a sentence."""
+MOST_FINDINGS = 3
+"""The maximum number of sentences in the finding of a figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +105,37 @@ class StudySection:
 
         The first interval in brackets is named, with its level.
         """
-        comparison = None if self.comparison is None else untold(self.comparison)
+        answers = [*self._training(), *self._own_answers()]
+        for number, answer in enumerate(answers):
+            for place, sentence in enumerate(answer.sentences):
+                if (said := self._with_named_interval(sentence)) != sentence:
+                    sentences = [*answer.sentences[:place], said, *answer.sentences[place + 1 :]]
+                    answers[number] = replace(answer, sentences=sentences)
+                    return answers
+        return answers
+
+    def _with_named_interval(self, text: str) -> str:
+        level = float(self.results[0].signature.get("level", "nan"))
+        return _INTERVAL.sub(f"[{level:.0%} CI ", text, count=1)
+
+    def _training(self) -> list[Answer]:
         curves = self._over_steps("sentences")
-        training = [Answer("training", "", curves, ())] if curves else []
-        answers = [*training, *self.section.answers(_untold(self._finished()), comparison)]
-        return _with_named_interval(answers, float(self.results[0].signature.get("level", "nan")))
+        return [Answer("training", "", curves, ())] if curves else []
+
+    def _own_answers(self) -> list[Answer]:
+        comparison = None if self.comparison is None else untold(self.comparison)
+        return self.section.answers(_untold(self._finished()), comparison)
 
     def estimates(self) -> list[ReportTable]:
         """Return the tables of estimates, with tables of training curves first."""
         return self._remarked([*self._over_steps("tables"), *self.section.tables(_untold(self.results))])
 
     def figures(self) -> list[Figure]:
-        """Return the figures, with figures of training curves first."""
+        """Return the figures with their findings, and with figures of training curves first."""
         with unchecked():
-            return [*self._over_steps("figures"), *self.section.figures(self.results)]
+            training, own = self._over_steps("figures"), self.section.figures(self.results)
+        found = [*_with_findings(training, self._training()), *_with_findings(own, self._own_answers())]
+        return [replace(figure, finding=self._with_named_interval(figure.finding)) for figure in found]
 
     def limits(self) -> list[str]:
         """Return paragraphs on how the results may and may not be interpreted."""
@@ -158,16 +177,17 @@ class StudySection:
         return self._remarked([*self.section.compared(comparison), *no_difference_text.tables(comparison, self.scale)])
 
 
-def _with_named_interval(answers: Sequence[Answer], level: float) -> list[Answer]:
-    named = list(answers)
-    for number, answer in enumerate(named):
-        for place, sentence in enumerate(answer.sentences):
-            if _INTERVAL.search(sentence):
-                said = _INTERVAL.sub(f"[{level:.0%} CI ", sentence, count=1)
-                sentences = [*answer.sentences[:place], said, *answer.sentences[place + 1 :]]
-                named[number] = replace(answer, sentences=sentences)
-                return named
-    return named
+def _with_findings(figures: Sequence[Figure], answers: Sequence[Answer]) -> Iterator[Figure]:
+    """Yield the figures with the sentences of the answers that they show."""
+    names = [re.sub(r"-\d+$", "", figure.name) for figure in figures]  # a figure may have a number for each data set
+    for figure, name in zip(figures, names, strict=True):
+        shown = [
+            answer
+            for position, answer in enumerate(answers)
+            if name in (answer.figure.split() or (names[:1] if position == 0 else []))
+        ]
+        sentences = [sentence for answer in shown for sentence in answer.about(figure.part)]
+        yield replace(figure, finding=" ".join(sentences[:MOST_FINDINGS]))
 
 
 def _untold(results: Sequence[BaseResult]) -> list[BaseResult]:

@@ -53,8 +53,9 @@ class Verdict:
 class Answer:
     """The answer to a claim's question: sentences about all models, and the verdicts that they summarise.
 
-    `next` is the command that would settle what was not measured; DIR stands for the result directory. `shown` is the
-    format of the estimates.
+    `figure` contains the names of the figures that show the estimates, separated by spaces; without names, the first
+    figure of a section shows the first answer. `next` is the command that would settle what was not measured; DIR
+    stands for the result directory. `shown` is the format of the estimates.
     """
 
     claim: str
@@ -63,11 +64,16 @@ class Answer:
     verdicts: tuple[Verdict, ...]
     next: str = ""
     shown: Shown | None = None
+    figure: str = ""
 
     @property
     def compares(self) -> bool:
         """True if the claim is about pairs of models."""
         return any(len(verdict.models) > 1 for verdict in self.verdicts)
+
+    def about(self, place: str) -> list[str]:
+        """Return the sentences about a place, or if it has no verdict of its own, all sentences."""
+        return [verdict.sentence for verdict in self.verdicts if place and verdict.place == place] or self.sentences
 
 
 def table(answers: Iterable[Answer]) -> pl.DataFrame:

@@ -51,7 +51,7 @@ class Claim:
     not matter; or a function that returns it. `place` is a column whose levels get verdicts of their own, or a function
     that returns the level; `alone` gives each model sentences of its own. `barred` returns the key of the text that
     says why an estimate cannot decide ("missing": nothing was measured), or "", given the estimate and all results.
-    `facts` returns further variables for the text of a place.
+    `facts` returns further variables for the text of a place. `figure` is as in `Answer`.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Claim:
     margin: float | Callable[[Line], float]
     compared: bool = False
     place: str | Callable[[Line], str] = ""
+    figure: str = ""
     alone: bool = False
     barred: Callable[[Line, Sequence[BaseResult]], str] = lambda line, results: ""
     facts: Callable[[Line, Sequence[BaseResult]], Mapping[str, Any]] = lambda line, results: {}
@@ -76,7 +77,9 @@ class Claim:
         each = tuple(replace(verdict, sentence=self._sentence([verdict], verdicts, words)) for verdict in verdicts)
         lacking = any(verdict.kind == NOT_MEASURED for verdict in verdicts)
         command = words.get("next") if lacking else ""
-        return Answer(self.name, words.get("question"), list(self._sentences(each, words)), each, command, self.shown)
+        return Answer(
+            self.name, words.get("question"), list(self._sentences(each, words)), each, command, self.shown, self.figure
+        )
 
     def _verdicts(
         self, found: Sequence[RowSource], results: Sequence[BaseResult], *, missing: bool

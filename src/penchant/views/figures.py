@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Protocol
 
+from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt
 from penchant.views.rows import At, Line, RowSource, parted, sources, together
 from penchant.wording.templates import Text
@@ -60,8 +62,9 @@ class Each:
         levels = list(parted(results, self.column))
         several = len(levels) > 1
         return [
-            replace(drawn, name=f"{drawn.name}-{number}") if several else drawn
+            replace(drawn, name=f"{drawn.name}-{number}" if several else drawn.name, part=level, n=drawn.n or n)
             for number, (level, alone) in enumerate(levels, 1)
+            for n in [_counted(alone, text)]
             for drawn in self.spec.draw(alone, text.given(level=level, several=several))
         ]
 
@@ -211,4 +214,9 @@ def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[BaseResult], text: Text) -> list[Figure]:
     """Return the figures of all declarations for which there is something to show."""
-    return [drawn for spec in specs for drawn in spec.draw(results, text)]
+    n = _counted(results, text)
+    return [replace(drawn, n=drawn.n or n) for spec in specs for drawn in spec.draw(results, text)]
+
+
+def _counted(results: Sequence[BaseResult], text: Text) -> str:
+    return counted(len(every_item(results)), text.get("items", "noun"))

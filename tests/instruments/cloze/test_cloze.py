@@ -1282,15 +1282,35 @@ def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
     rules = [line for line in drawn["beta"].split("<line ") if 'stroke-width="2.5"' in line]
     wide = [line for line in rules if 'x2="0"' not in line]
     assert len(wide) == 1, rules
-    for text in (">thou<", ">thou's<", ">valence (white: unrated)<", ">i4<", ">−1<"):
+    for text in (">← thou<", ">← thou's<", ">ye →<", ">x<", ">first &amp; &lt;early&gt;<"):
         assert text in drawn["sentences"], text
+    sentences = [text.replace("[MASK]", "____") for text in awkward[0].items["text"]]
+    assert [drawn["sentences"].count(f">{text}<") for text in sentences] == [1] * 5
+
+
+def test_bars_are_as_long_as_probabilities_and_words_keep_apart() -> None:
+    """In each picture, wide and narrow: 0.7 pixels are between the parts of a bar, and no word overlaps the next."""
+    words = [(word, 0.09, value) for word, value in zip("abcdefghij", [0.0, 1.0, -0.5, None, 0.25] * 2, strict=True)]
+    longer = [(word * 9, share, value) for word, share, value in words]
+    figure = SECTION.figures([result(items([("g", 1, words), ("g", 1, longer)]))])[-1]
+    for chart, width in ((figure.chart, 330), (figure.narrow, 340)):
+        (marks,) = chart.to_dict()["datasets"].values()
+        bars = [mark for mark in marks if mark["as"] in ("bar", "empty") and mark["word"] in "abcdefghij"]
+        assert [round(bar["x2"] - bar["x"] + 0.7, 1) for bar in bars] == [pytest.approx(0.09 * width, abs=0.1)] * 10
+        boxes = sorted((mark["y"], mark["x"], mark["x2"]) for mark in marks if mark["as"] == "box")
+        for (y, _, end), (below, start, _) in itertools.pairwise(boxes):
+            assert below > y or start > end
+        spelled = [
+            mark["word"] for mark in marks if mark["as"] in ("plain", "light", "dark", "unrated") and "p" in mark
+        ]
+        assert spelled == [word for word, _, _ in (*words, *longer)]
 
 
 def test_charts_show_a_sign_for_what_cannot_be_drawn() -> None:
     """A control character in a word kills the renderer, and the whole program with it."""
     rows: Rows = [("\x01group", 1, [("wo\x08rd", 0.6, 1.0), ("\ufffe", 0.2, None)])]
     figures = SECTION.figures([result(items(rows), "mo\x1fdel")])
-    for figure, text in zip(figures, (">\ufffdgroup<", ">mo\ufffddel<", ">wo\ufffdrd<"), strict=True):
+    for figure, text in zip(figures, (">\ufffdgroup<", ">mo\ufffddel<", ">wo\ufffdrd →<"), strict=True):
         assert text in figure.svg()
 
 
@@ -1303,8 +1323,8 @@ def test_a_rated_word_of_no_probability_at_all() -> None:
 @pytest.mark.whole
 def test_too_many_sentences_make_no_picture_of_words() -> None:
     rows = [("g", 1.0, [(f"w{j}", 0.01, 1.0) for j in range(30)]) for _ in range(121)]
-    names = [[figure.name for figure in SECTION.figures([result(items(rows[:n]))])] for n in (120, 121)]
-    assert names == [["beta", "delta", "sentences"], ["beta", "delta"]]
+    names = [[figure.name for figure in SECTION.figures([result(items(rows[:n]))])][2:] for n in (25, 26, 120, 121)]
+    assert names == [["sentences"], *([f"sentences-{i}" for i in range(1, n + 1)] for n in (2, 5)), []]
 
 
 # The program ------------------------------------------------------------------------------------------------

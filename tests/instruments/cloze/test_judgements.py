@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_cloze import judged, quick, result
 
 from penchant.instruments.cloze.instrument import CLOZE
-from penchant.instruments.cloze.views import worth
+from penchant.instruments.cloze.valence_labels import worth
 
 FRACTIONS = {"¼": 0.25, "½": 0.5, "¾": 0.75}
 

@@ -35,7 +35,15 @@ def _unbounded(line: Line, results: Sequence[BaseResult]) -> str:
 
 CLAIMS = (
     Claim("agrees", At(measure=PEARSON, score=FIRST), _R, AGREEMENT),
-    Claim("corrected", _corrected, _GAP, BETTER, place=lambda line: line["score"].split(" − ")[0], alone=True),
+    Claim(
+        "corrected",
+        _corrected,
+        _GAP,
+        BETTER,
+        place=lambda line: line["score"].split(" − ")[0],
+        alone=True,
+        figure="correlations",
+    ),
     Claim("frequency", At(measure=PARAMETERS[0]), _WEIGHT, WEIGHT, barred=_unbounded),
     Claim("more", At(measure=DIFFERENCE, score=FIRST), _GAP, BETTER, compared=True),
 )

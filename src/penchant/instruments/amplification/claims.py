@@ -59,7 +59,7 @@ def _control(line: Line, results: Sequence[BaseResult]) -> str:
 
 CLAIMS = (
     Claim("amplifies", _of(SLOPE), _SLOPE, SLOPES, place=_contrast, barred=_mixed),
-    Claim("follows", _of(CORRELATION), _R, CORRELATIONS, place=_contrast),
+    Claim("follows", _of(CORRELATION), _R, CORRELATIONS, place=_contrast, figure="slopes"),
     Claim("beyond", _of(BEYOND), _GAP, SLOPES, place=_contrast),
     Claim("more", _of(difference(SLOPE)), _GAP, SLOPES, compared=True, place=_contrast, barred=_control),
 )

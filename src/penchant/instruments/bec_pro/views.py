@@ -45,7 +45,7 @@ _SHOWN = Shown("+.2f", "pairs")
 _OVERALL = At(measure=difference(GAP), group=EVERY, template=EVERY)
 CLAIMS = (
     Claim("contrast", _by_group, _SHOWN, MARGIN, place=_group_of, alone=True),
-    Claim("groups", _between, _SHOWN, MARGIN, place="group", alone=True),
+    Claim("groups", _between, _SHOWN, MARGIN, place="group", alone=True, figure="contrasts"),
     Claim("more", _OVERALL, _SHOWN, MARGIN, compared=True),
 )
 

@@ -46,5 +46,5 @@ def _unrated(line: Line, results: Sequence[BaseResult]) -> str:
 
 CLAIMS = (
     Claim("leans", _by_group, SHOWN, MARGIN, place=_group_of, alone=True, barred=_unrated),
-    Claim("more", _overall, SHOWN, MARGIN, compared=True),
+    Claim("more", _overall, SHOWN, MARGIN, compared=True, figure="beta"),
 )

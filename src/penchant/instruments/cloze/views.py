@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,16 +23,15 @@ from penchant.instruments.cloze.estimates import (
     unrated_words,
     without_beta,
 )
+from penchant.instruments.cloze.gap_words import MOST, GapWords
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, RatingCounts, by_word
 from penchant.instruments.cloze.ratings import unrated
+from penchant.instruments.cloze.valence_labels import every_worth
 from penchant.instruments.cloze.variety_scale import ends_of
 from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
-from penchant.report.item_browser import every_item
-from penchant.report.lazy_altair import alt
 from penchant.report.significance import measured
 from penchant.report.tables import Cell, Number, estimate, models
-from penchant.views.figures import Drawn
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
 from penchant.views.rows import At, Line, RowSource, but, sources
 from penchant.views.section import Views
@@ -43,12 +42,6 @@ from penchant.wording.templates import Text, named
 BETA, DELTA, MASS = MEASURES.values()
 WORDS = Text.of(Path(__file__).parent)
 """The texts of the instrument."""
-MOST = 120
-"""Number of sentences above which the figure is left out; the table of items has them all."""
-_COLOURS = {-1.0: "#b35806", -0.5: "#f1a340", 0.0: "#dddddd", 0.5: "#998ec3", 1.0: "#542788"}
-"""Colours of the points of the scale; other valences are interpolated."""
-_UNRATED = "#fff"
-_QUARTERS = {0.0: "", 1.0: "¼", 2.0: "½", 3.0: "¾"}
 _COUNTED = (LEFT_OUT, "fewer-than-two-ratings")
 _COMPARED = {difference(measure): measure for measure in (BETA, DELTA)}
 
@@ -145,78 +138,6 @@ def _sums(items: pl.DataFrame) -> list[str]:
     return [WORDS.get("items", "sum", mass=mass) for mass in items["top_share"]]
 
 
-# The figure of all gaps --------------------------------------------------------------------------------------------
-
-
-def gaps(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a bar of the predicted words for every sentence and model, or None for too many sentences.
-
-    Length is probability, colour is valence, white is unrated.
-    """
-    ids = every_item(results)["id"].to_list()
-    if len(ids) > MOST:
-        return None
-    own = text.below("figures", "sentences")
-    scale = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
-    valence = alt.Color("valence:Q", title=own.get("legend"), scale=scale)
-    panels = []
-    for name, result in zip(models(results), results, strict=True):
-        base = alt.Chart(alt.InlineData(list(_words(result)))).encode(
-            y=alt.Y("item:N", sort=ids, scale=alt.Scale(domain=ids), title=None),
-            tooltip=["text:N", "word:N", alt.Tooltip("p:Q", format=".3f"), "worth:N"],
-        )
-        bars = base.mark_bar(stroke="#888", strokeWidth=0.4).encode(
-            x=alt.X("from:Q", title=own.get("axis"), scale=alt.Scale(domain=[0, 1])),
-            x2="to:Q",
-            color=alt.condition("datum.valence === null", alt.value(_UNRATED), valence),
-        )
-        spelled = base.mark_text(fontSize=9).encode(
-            x="middle:Q",
-            text="label:N",
-            color=alt.condition("datum.valence > 0.75", alt.value("white"), alt.value("black")),
-        )
-        panels.append((bars + spelled).properties(width=380, height=alt.Step(15), title=name))
-    return alt.hconcat(*panels)
-
-
-def _words(result: BaseResult) -> Iterator[dict[str, Any]]:
-    columns = result.items.select("id", "text", "words", "probs", "valences").iter_rows()
-    for (id_, text, words, probs, valences), worths in zip(columns, every_worth(result.items), strict=True):
-        start = 0.0
-        for word, share, value, said in zip(words, probs, valences, worths, strict=True):
-            label = word if share * 30 > len(word) * 0.55 else ""
-            place = {"from": start, "to": start + share, "middle": start + share / 2, "p": share}
-            yield {"item": id_, "text": text, "word": word, "label": label, **place, "valence": value, "worth": said}
-            start += share
-
-
-def every_worth(items: pl.DataFrame) -> list[list[str]]:
-    """Return the displayed valence of every predicted word of every sentence."""
-    return [
-        [worth(value, said) for value, said in zip(*row, strict=True)]
-        for row in items.select("valences", "ratings").iter_rows()
-    ]
-
-
-def worth(value: float | None, ratings: Sequence[float] = ()) -> str:
-    """Format a valence: multiples of ¼ as fractions, other numbers with decimals.
-
-    If raters differ, their ratings follow.
-    """
-    if value is None:
-        return WORDS.get("items", "unrated")
-    said = f" ({', '.join(map(_number, ratings))})" if len(set(ratings)) > 1 else ""
-    return _number(value) + said
-
-
-def _number(value: float) -> str:
-    whole, rest = divmod(round(abs(value) * 4, 9), 4)
-    if rest not in _QUARTERS:
-        return f"{value:.3g}".replace("-", "−")
-    digits = f"{whole:.0f}" if whole or not rest else ""
-    return f"{'−' if value < 0 else ''}{digits}{_QUARTERS[rest]}"
-
-
 # Views --------------------------------------------------------------------------------------------------------------
 
 _OTHERWISE = _unsaid(_beside("otherwise", "+.3f", PER_RATED, OVER_ALL, alone=False))
@@ -275,7 +196,7 @@ VIEWS = Views(
             )
             for column in ("beta", "delta")
         ),
-        Drawn("sentences", gaps, "item", numbers=""),
+        GapWords("sentences"),
     ),
     items=Items(
         columns=(

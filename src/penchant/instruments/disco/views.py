@@ -96,7 +96,7 @@ _PER_TEMPLATE = Shown(".2f", "templates", " fills per template")
 _OF_PERSONS = Shown("+.0f", "persons", " points", 100, ends=(-1, 1))
 CLAIMS = (
     Claim("differs", At(measure=DIFFERENT, template=ALL), _PER_TEMPLATE, FILLS, barred=_undetected),
-    Claim("fills", _different, _OF_PERSONS, SHARE, place=_fill, alone=True),
+    Claim("fills", _different, _OF_PERSONS, SHARE, place=_fill, alone=True, figure="fills"),
     Claim("more", At(measure=difference(DIFFERENT)), replace(_PER_TEMPLATE, form="+.2f"), FILLS, compared=True),
 )
 _FILL = (

@@ -83,11 +83,25 @@ def _place(line: Line) -> str:
 
 
 CLAIMS = (
-    Claim("prefers", _overall(ACCURACY, _acceptability, group=ALL, split=ALL), _SHARE, PREFERENCE, place=_place),
-    Claim("stereotypes", _overall(STEREOTYPE, _stereotypes, group=ALL, split=ALL), _STEREOTYPE, 5, place=_place),
-    Claim("length", _gaps, _POINTS, LENGTH, place=_place, alone=True),
+    Claim(
+        "prefers",
+        _overall(ACCURACY, _acceptability, group=ALL, split=ALL),
+        _SHARE,
+        PREFERENCE,
+        place=_place,
+        figure="accuracy",
+    ),
+    Claim(
+        "stereotypes",
+        _overall(STEREOTYPE, _stereotypes, group=ALL, split=ALL),
+        _STEREOTYPE,
+        5,
+        place=_place,
+        figure="stereotypes",
+    ),
+    Claim("length", _gaps, _POINTS, LENGTH, place=_place, alone=True, figure="length"),
     Claim("more", partial(_differences, equal=True), _POINTS, MODELS, compared=True, place=_place),
-    Claim("people", _overall(MINUS_PEOPLE, _acceptability), _POINTS, PREFERENCE, place=_place),
+    Claim("people", _overall(MINUS_PEOPLE, _acceptability), _POINTS, PREFERENCE, place=_place, figure="human"),
 )
 
 

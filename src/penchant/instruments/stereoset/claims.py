@@ -52,7 +52,7 @@ def _nonsense(line: Line, results: Sequence[BaseResult]) -> str:
 
 CLAIMS = (
     Claim("stereotypes", _lines(SS, lengths=ALL), _SCORE, PREFERENCE, barred=_nonsense),
-    Claim("sense", _lines(LMS, lengths=ALL), _SCORE, PREFERENCE),
+    Claim("sense", _lines(LMS, lengths=ALL), _SCORE, PREFERENCE, figure="scores"),
     Claim(
         *("types", _lines(SS, BIAS_TYPE, lengths=ALL), _SCORE, PREFERENCE),
         place="group",

@@ -85,6 +85,6 @@ CLAIMS = (
         barred=_weak,
     ),
     Claim("survey", At(measure=FROM_SURVEY, **_BY_VALUE), _GAP, RATINGS, place=_place, barred=_of_people),
-    Claim("nearer", _nearer, _DISTANCE, DISTANCES, place=_place, barred=_of_people),
+    Claim("nearer", _nearer, _DISTANCE, DISTANCES, place=_place, figure="people", barred=_of_people),
     Claim("more", At(**_BY_VALUE), _GAP, RATINGS, compared=True, place=_place),
 )

@@ -51,7 +51,7 @@ def _guesses(line: Line, results: Sequence[BaseResult]) -> str:
 
 CLAIMS = (
     Claim("nearer", _nearer, _DISTANCE, CLOSER, place=_query),
-    Claim("rated", _of(NAMES["rnsb"]), _DIVERGENCE, UNEQUAL, place=_query, barred=_guesses),
-    Claim("order", _of(NAMES["ect"]), _CORRELATION, REORDERED, place=_query),
+    Claim("rated", _of(NAMES["rnsb"]), _DIVERGENCE, UNEQUAL, place=_query, barred=_guesses, figure="measures"),
+    Claim("order", _of(NAMES["ect"]), _CORRELATION, REORDERED, place=_query, figure="measures"),
     Claim("more", _of(difference(NAMES["rnsb"])), _DIFFERENCE, UNEQUAL, compared=True, place=_query),
 )

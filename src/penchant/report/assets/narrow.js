@@ -51,10 +51,10 @@ const narrowed = (() => {
     return changed;
   }
 
-  // The chart for `width` pixels, with panels `less` narrower than they were asked for.
+  // The chart for `width` pixels, with panels `less` narrower than they were asked for; a spec may bring a narrow one.
   return (spec, width, less) => {
     const legend = { orient: "top", columns: 1, labelLimit: width - 60, gradientLength: 0.6 * width };
-    const { config = {}, ...chart } = spec;
-    return { ...part(chart, "", width, less), config: { ...config, legend: { ...config.legend, ...legend }, axis: { ...config.axis, labelLimit: 0.4 * width } } };
+    const { config = {}, usermeta = {}, ...chart } = spec;
+    return { ...part({ ...chart, ...usermeta.narrow }, "", width, less), config: { ...config, legend: { ...config.legend, ...legend }, axis: { ...config.axis, labelLimit: 0.4 * width } } };
   };
 })();
