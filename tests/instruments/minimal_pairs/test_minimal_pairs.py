@@ -103,7 +103,10 @@ def test_splits_gaps_and_counts_worked_by_hand() -> None:
     assert gap["p"] == pytest.approx(exact - stats.hypergeom.pmf(1, 15, 9, 5) / 2)  # no other table is as probable
     other = value(summary, measure="gap to A=U", split="A<U", **where)
     assert gap["p_holm"] == pytest.approx(min(1, 2 * min(gap["p"], other["p"])))
-    longer, shorter = verdicts(SECTION, [one])["length"]
+    longer, shorter, *by_others = verdicts(SECTION, [one])["length"]
+    assert [each.place for each in by_others] == [
+        f"{split} by {how}" for how in ("mean", "pen") for split in ("A>U", "A<U")
+    ]
     assert kinds([longer, shorter]) == [("cannot tell", "", "A>U"), ("cannot tell", "", "A<U")]
     assert numbers(longer) == (pytest.approx(-0.6), gap["low"], gap["high"], 15)
     assert numbers(shorter) == (pytest.approx(0.2), other["low"], other["high"], 15)
@@ -472,7 +475,8 @@ def test_without_equal_and_unequal_lengths_in_a_paradigm_their_effect_is_not_mea
     apart = [("p", 1.0, 0.0, 6, 5)] * 9 + [("q", 1.0, 0.0, 5, 5)] * 9
     assert kinds(verdicts(SECTION, [result(scored(apart))])["length"]) == [(NOT_MEASURED, "", "")]
     together = [("p", 1.0, 0.0, 6, 5)] * 9 + [("p", 1.0, 0.0, 5, 5)] * 9
-    assert [place for _, _, place in kinds(verdicts(SECTION, [result(scored(together))])["length"])] == ["A>U"]
+    places = [place for _, _, place in kinds(verdicts(SECTION, [result(scored(together))])["length"])]
+    assert places == ["A>U", "A>U by mean", "A>U by pen"]
     assert "length" not in verdicts(SECTION, [result(scored([("p", 1.0, 0.0, 5, 5)] * 9))])
 
 

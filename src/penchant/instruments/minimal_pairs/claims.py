@@ -50,13 +50,16 @@ def _acceptability(source: RowSource, name: str) -> bool:
 
 
 def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the gaps of unequal lengths, or one without a value if no paradigm has equal and unequal lengths."""
+    """Yield the gaps of unequal lengths by every normalisation.
+
+    If no paradigm has equal and unequal lengths, one gap without a value is yielded.
+    """
     nothing = dict.fromkeys(("value", "low", "high"), math.nan)
     for source in found:
         for name in source.frame["dataset"].unique(maintain_order=True) if len(source.frame) else ():
-            unequal = {"dataset": name, "scope": "overall", "split": UNEQUAL, "normalise": FIRST}
+            unequal = {"dataset": name, "scope": "overall", "split": UNEQUAL}
             gaps = [line for line in source.only(At(measure=GAP, **unequal)) if measured([line.row])]
-            lacking = [line for line in source.only(At(measure=ACCURACY, **unequal)) if line["n"]][:1]
+            lacking = [line for line in source.only(At(measure=ACCURACY, normalise=FIRST, **unequal)) if line["n"]][:1]
             yield from gaps or [replace(line, row={**line.row, **nothing, "split": ALL}) for line in lacking]
 
 
@@ -82,7 +85,14 @@ def _place(line: Line) -> str:
     return ", ".join(filter(None, parts))
 
 
+def _gap_place(line: Line) -> str:
+    """Return the place of a gap, with its normalisation if it is not the first one of the study."""
+    others = line.source.frame["normalise"].unique(maintain_order=True)[1:]
+    return _place(line) + (f" by {line['normalise']}" if line["normalise"] in others else "")
+
+
 CLAIMS = (
+    Claim("length", _gaps, _POINTS, LENGTH, place=_gap_place, alone=True, figure="length"),
     Claim(
         "prefers",
         _overall(ACCURACY, _acceptability, group=ALL, split=ALL),
@@ -99,7 +109,6 @@ CLAIMS = (
         place=_place,
         figure="stereotypes",
     ),
-    Claim("length", _gaps, _POINTS, LENGTH, place=_place, alone=True, figure="length"),
     Claim("more", partial(_differences, equal=True), _POINTS, MODELS, compared=True, place=_place),
     Claim("people", _overall(MINUS_PEOPLE, _acceptability), _POINTS, PREFERENCE, place=_place, figure="human"),
 )
