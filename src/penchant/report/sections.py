@@ -115,8 +115,9 @@ class StudySection:
         return answers
 
     def _with_named_interval(self, text: str) -> str:
-        level = float(self.results[0].signature.get("level", "nan"))
-        return _INTERVAL.sub(f"[{level:.0%} CI ", text, count=1)
+        if not _INTERVAL.search(text):
+            return text
+        return _INTERVAL.sub(f"[{float(self.results[0].signature['level']):.0%} CI ", text, count=1)
 
     def _training(self) -> list[Answer]:
         curves = self._over_steps("sentences")
