@@ -8,6 +8,7 @@ import hashlib
 import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -21,8 +22,9 @@ from hypothesis import strategies as st
 from answers import without_line
 from builders import refusal
 from paths import INSTRUMENTS, SHARED, bundled, needs_shared
+from penchant.corpus.categories import Category, Context, WordList
 from penchant.corpus.stimulus_files import MEASURES, SCHEMAS
-from penchant.corpus.stimulus_sets import Category, Context, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.corpus.stimulus_spelling import orthography
 from penchant.errors import DataError
 from penchant.text_io import saved_as_utf8
@@ -498,7 +500,7 @@ def test_what_cannot_be_joined_or_read(write: Write, tmp_path: Path) -> None:
         lambda: read_stimuli(write("words.txt", "a")), f"{tmp_path}/words.txt: is not a stimulus file — give a file"
     )
     (tmp_path / "empty").mkdir()
-    refused(lambda: read_stimuli(tmp_path / "empty"), f"{tmp_path}/empty: the directory does not contain set.yaml")
+    refused(lambda: read_stimuli(tmp_path / "empty"), f"{tmp_path}/empty: the directory contains neither set.yaml")
 
 
 # Contexts ---------------------------------------------------------------------------------------------------------
@@ -695,6 +697,12 @@ def test_the_released_bangla_categories() -> None:
     found = read_stimuli(files)
     assert [category.id for category in found.categories] == [f"ceat{i}" for i in range(1, 10)]
     assert [sizes(category) for category in found.categories] == [(m, m, n, n) for m, n in SIZES]
+    folder = read_stimuli(SHARED / "bangla")
+    assert [replace(category, place="") for category in folder.categories] == [
+        replace(category, place="") for category in found.categories
+    ]
+    assert folder.forms("গোলাপ")[:3] == ("গোলাপ", "গোলাপকে", "গোলাপেতে") and len(folder.forms("গোলাপ")) == 16
+    assert ["স্বর্গ" in "".join(category.cautions()) for category in folder.categories] == [True] * 3 + [False] * 6
     own = {category.id: category for category in read_stimuli(bundled("associations-bn")).categories}
     for number, category in enumerate(found.categories, 1):
         theirs = [_KINDS[part.label] for part in category.lists()]

@@ -19,8 +19,9 @@ from answers import refused
 from builders import write
 from paths import SHARED, bundled, needs_shared
 from penchant.corpus.block_search import extraction
+from penchant.corpus.categories import Category, WordList
 from penchant.corpus.extraction import extract
-from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.corpus.suffix_report import notes, table
 from penchant.corpus.suffix_usage import Frequent, Usage, read_words, usage
 from penchant.corpus.text_files import find_texts

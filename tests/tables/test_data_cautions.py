@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penchant.corpus.stimulus_sets import Category, WordList
+from penchant.corpus.categories import Category, WordList
 from penchant.errors import DataError
 from penchant.instruments.acceptability.data import AcceptabilityColumns, read_judged
 from penchant.instruments.amplification.data import read_amplification

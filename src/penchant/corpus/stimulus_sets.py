@@ -4,127 +4,36 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
-
-from pydantic import TypeAdapter
+from typing import Any, TypeVar
 
 from penchant.call_checks import asked, kind
-from penchant.corpus.slot_templates import Span, filled
+from penchant.corpus.categories import Category, Context, WordList
+from penchant.corpus.seat_files import SUFFIX_HINT, SUFFIXES, read_folder, read_seat
 from penchant.corpus.stimuli_from_python import AS_NAMED, file_of_set, word_rows
 from penchant.corpus.stimulus_files import (
     MEASURES,
     SET_FILE,
     CategoryEntry,
     ContextEntry,
-    Name,
-    SeatFile,
-    SeatSet,
     StimuliFile,
     SuffixesEntry,
     TableRow,
-    Text,
 )
 from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
 from penchant.plurals import counted
-from penchant.tables.data_cautions import counted_apart
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.in_memory import file_of, is_table, plain
 from penchant.tables.rows import read_models
 from penchant.text_io import exists, is_directory, named_sheet, stem
 from penchant.unicode_spellings import canonical, equivalent
 
-_SLOT = re.compile(r"\{(target|attribute)\}")
 _HINT = "see penchant schema stimuli"
-_SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
-_SUFFIXES = TypeAdapter(dict[Name, list[Text]])
 
 # Stimuli -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class WordList:
-    """List of words, and the sentence templates with one {word} slot that they fill.
-
-    The `words` of a SEAT file may be whole sentences; `behind` then has the stimulus word of each sentence, if the file
-    declares it.
-    """
-
-    name: str
-    label: str
-    words: tuple[str, ...]
-    templates: tuple[str, ...] = ()
-    behind: tuple[str, ...] = ()
-
-    def sentences_alone(self) -> bool:
-        """Return True if most entries are sentences and their stimulus words are not declared."""
-        return not self.behind and not self.bare() and not self.templates
-
-    def bare(self) -> bool:
-        """Return True if at least half of the entries are single words and there are no templates."""
-        return not self.templates and 2 * sum(" " in word.strip() for word in self.words) <= len(self.words)
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """Sentence template with one {target} and one {attribute} slot, in either order."""
-
-    structure: str
-    text: str
-
-    def sentence(self, target: str, attribute: str) -> tuple[str, Span, Span]:
-        """Return the sentence with both slots filled, and the spans (start, end) of target and attribute."""
-        text, spans = filled(_SLOT, self.text, {"target": target, "attribute": attribute})
-        return text, spans["target"], spans["attribute"]
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """Category of an association test: target lists X and Y, attribute lists A and B.
-
-    `target` determines which lists fill the {target} slot of the contexts; `control` is the id of the category whose
-    effect size is subtracted ("" for none).
-    """
-
-    id: str
-    label: str
-    x: WordList
-    y: WordList
-    a: WordList
-    b: WordList
-    contexts: tuple[Context, ...] = ()
-    target: Literal["targets", "attributes"] = "targets"
-    paired: bool = False
-    measures: tuple[str, ...] = MEASURES
-    place: str = ""
-    control: str = ""
-
-    def lists(self) -> tuple[WordList, WordList, WordList, WordList]:
-        """Return the lists X, Y, A and B."""
-        return self.x, self.y, self.a, self.b
-
-    def labels(self) -> dict[str, str]:
-        """Return the label of each list, keyed by set (X, Y, A, B)."""
-        return {side: part.label for side, part in zip("XYAB", self.lists(), strict=True)}
-
-    def repeated(self) -> list[str]:
-        """Return the words that occur more than once in X and Y together, or in A and B together."""
-        repeated: list[str] = []
-        for first, second in ((self.x, self.y), (self.a, self.b)):
-            words = first.words + second.words
-            counts = Counter(map(canonical, words))
-            repeated += [word for word in words if counts[canonical(word)] > 1]
-        return list(dict.fromkeys(repeated))
-
-    def cautions(self) -> Iterator[str]:
-        """Yield cautions about words of X and Y, or of A and B, that look alike but are spelt differently."""
-        for first, second in ((self.x, self.y), (self.a, self.b)):
-            yield from counted_apart(map(canonical, first.words + second.words), f"words of {self.id}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -164,11 +73,11 @@ class StimulusSet:
 def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
     """Read stimuli from a directory, files or Python data.
 
-    `path` is a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (`SeatFile`), a table (`TableRow`), a
-    list of these, or Python data: lists keyed by set (X, Y, A, B), such mappings keyed by category, rows, columns or a
-    frame, or a mapping with the contents of a `set.yaml`. `columns` maps category, set, word or label to the names of a
-    table's columns if they differ. If a word has several canonically equivalent spellings, the first replaces the
-    others. Raises DataError with the file, line and key if the stimuli are invalid.
+    `path` is a directory with `set.yaml` (see `StimuliFile`) or with SEAT or CEAT files, such a file (`SeatFile`), a
+    table (`TableRow`), a list of these, or Python data: lists keyed by set (X, Y, A, B), such mappings keyed by
+    category, rows, columns or a frame, or a mapping with the contents of a `set.yaml`. `columns` maps category, set,
+    word or label to the names of a table's columns if they differ. If a word has several canonically equivalent
+    spellings, the first replaces the others. Raises DataError with the file, line and key if the stimuli are invalid.
     """
     listed = [path] if isinstance(path, str | Path) else plain(path)
     document = file_of_set(listed)
@@ -222,13 +131,13 @@ def _read(place: Path, columns: Mapping[Any, str]) -> StimulusSet:
         raise DataError("no such file or directory", file=place)
     if is_directory(place):
         if not (place / SET_FILE).is_file():
-            raise DataError(f"the directory does not contain {SET_FILE}", file=place, hint=_HINT)
+            return _released(place)
         place = place / SET_FILE
     suffix = named_sheet(place)[0].suffix.lower()
     if suffix in (".yaml", ".yml"):
         return _read_yaml(place)
     if suffix in (".json", ".jsonl"):
-        categories = _from_seat(place)
+        categories = read_seat(place)
     elif suffix in (".csv", ".tsv", ".xlsx"):
         categories = _from_table(place, columns)
     else:
@@ -238,6 +147,20 @@ def _read(place: Path, columns: Mapping[Any, str]) -> StimulusSet:
             hint="give a file whose name ends in .yaml, .json, .jsonl, .csv, .tsv or .xlsx",
         )
     return StimulusSet(stem(place), "und", categories, {}, (place,), _hash([place]))
+
+
+def _released(folder: Path) -> StimulusSet:
+    """Read a folder of SEAT or CEAT files, with files of suffixes if there are any, as their authors publish them."""
+    files, of_words = read_folder(folder)
+    if not files:
+        raise DataError(f"the directory contains neither {SET_FILE} nor files of SEAT or CEAT", file=folder, hint=_HINT)
+    categories = tuple(category for file in files for category in read_seat(file))
+    suffixes = {
+        word: tuple(added) for file in of_words for word, added in read_json(file, SUFFIXES, hint=SUFFIX_HINT).items()
+    }
+    known = {canonical(word) for category in categories for part in category.lists() for word in part.words}
+    kept = {word: added for word, added in suffixes.items() if word in known}
+    return StimulusSet(folder.name, "und", categories, kept, (*files, *of_words), _hash([*files, *of_words]))
 
 
 def _hash(files: Iterable[Path]) -> str:
@@ -315,9 +238,7 @@ def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -
         for word in _look_up("list", name, lists, where).words:
             result.setdefault(canonical(word), []).extend(of(groups, where))
     if entry.file is not None:
-        from_file: dict[str, list[str]] = read_json(
-            path.parent / entry.file, _SUFFIXES, hint="give a JSON object of the form {word: [suffix, …]}"
-        )
+        from_file: dict[str, list[str]] = read_json(path.parent / entry.file, SUFFIXES, hint=SUFFIX_HINT)
         result |= from_file
     words = {canonical(word): None for word_list in lists.values() for word in word_list.words}
     for word, groups in entry.words.items():
@@ -325,48 +246,6 @@ def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -
         _look_up("word", word, words, where)
         result[word] = of(groups, where)
     return {word: tuple(of_word) for word, of_word in result.items()}
-
-
-# SEAT and CEAT
-
-
-def _from_seat(file: Path) -> tuple[Category, ...]:
-    document = read_json(file, TypeAdapter(SeatFile), hint=_SEAT_HINT)
-    sets = (document.targ1, document.targ2, document.attr1, document.attr2)
-    keys = ("targ1", "targ2", "attr1", "attr2")
-    x, y, a, b = (
-        WordList(s.category, s.category, tuple(s.examples), behind=_behind(s, f"{file}, {key}"))
-        for key, s in zip(keys, sets, strict=True)
-    )
-    return (Category(file.stem, file.stem, x, y, a, b, place=str(file)),)
-
-
-def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
-    """Return the stimulus word of each example. Raises DataError if an example contains none of the words.
-
-    If there are as many words as examples, it is the word at the same position; otherwise, it is the longest word with
-    which a word of the example begins.
-    """
-    if entry.words is None or len(entry.words) == len(entry.examples):
-        return tuple(entry.words or ())
-    known = sorted(((_folded(word), word) for word in entry.words), key=lambda pair: (-len(pair[0]), pair[0]))
-    behind = []
-    for example in entry.examples:
-        text = f" {_folded(example)}"
-        held = [word for folded, word in known if re.search(rf"(?<!\w){re.escape(folded)}", text)]
-        if not held:
-            raise DataError(
-                f"'{example}' contains none of the {counted(len(entry.words), 'words')}",
-                where=where,
-                field="words",
-                hint="add the word, or give one word for each example",
-            )
-        behind.append(held[0])
-    return tuple(behind)
-
-
-def _folded(text: str) -> str:
-    return canonical(text).casefold()
 
 
 # Tables

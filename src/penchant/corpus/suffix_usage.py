@@ -17,8 +17,9 @@ from penchant.corpus.aho_corasick import Scanner
 from penchant.corpus.block_lines import Units, splitter
 from penchant.corpus.block_passes import Pass, Progress
 from penchant.corpus.block_search import Extraction, extraction
+from penchant.corpus.categories import Category, WordList
 from penchant.corpus.nfc import normalise
-from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList
+from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.stimulus_spelling import orthography
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.word_matching import WORD, Matcher, capital_form

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 from pydantic import PrivateAttr
 
+from penchant.corpus.categories import Category
 from penchant.corpus.length_bins import Segment, segments
 from penchant.corpus.occurrences import read_occurrences
-from penchant.corpus.stimulus_sets import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
 from penchant.files import cited

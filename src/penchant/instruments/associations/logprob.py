@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import polars as pl
 
-from penchant.corpus.stimulus_sets import Category, WordList
+from penchant.corpus.categories import Category, WordList
 from penchant.corpus.word_matching import Matcher
 from penchant.engine.scorer import Scorer, SpanScore
 from penchant.errors import DataError

@@ -9,8 +9,9 @@ from typing import ClassVar, Generic, Self
 
 from pydantic import PrivateAttr
 
+from penchant.corpus.categories import Category, WordList
 from penchant.corpus.priority_sampling import spread
-from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.settings import AssociationSettings
 from penchant.instruments.base import M, Model, Probe, TextNeeds

@@ -90,7 +90,7 @@ class WEATSettings(AssociationSettings):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "sent-bias": {"alternative": "upper", "ddof": 1, "exact": 100_000, "draws": 99_999},
         "wefe": {"alternative": "upper", "ddof": 0, "exact": 0, "draws": 10_000, "max_missing": 0.2},
-        "paper": {"alternative": "upper", "ddof": 1, "exact": 100_000, "draws": 99_999},
+        "paper": {"alternative": "upper", "ddof": 1, "exact": 100_000, "draws": 99_999, "duplicates": "allow"},
     }
 
     case: Literal["auto", "keep", "lower"] = "auto"
@@ -131,7 +131,7 @@ class CEATSettings(AssociationSettings):
     limited: ClassVar[str] = "words of each list, and sentences of each word in a segment,"
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "ceat": {"alternative": "upper", "ddof": 1, "samples": [10_000], "segments": ["all"], "sampling": ["random"]},
-        "paper": {"ddof": 1, "samples": [5_000, 1_000], "sampling": ["fixed", "random"]},
+        "paper": {"ddof": 1, "samples": [5_000, 1_000], "sampling": ["fixed", "random"], "duplicates": "allow"},
     }
 
     sentences: Annotated[

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.stimulus_sets import Category, WordList
+from penchant.corpus.categories import Category, WordList
 from penchant.instruments.associations.control_category import CellWords, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     BY_SENTENCE,

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from pydantic import PrivateAttr
 
+from penchant.corpus.categories import Category, WordList
 from penchant.corpus.priority_sampling import spread
-from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe, TextNeeds
 from penchant.instruments.probe_fields import cited_columns, written
