@@ -6,7 +6,6 @@ import csv
 import math
 import re
 from collections.abc import Mapping
-from fractions import Fraction
 
 import polars as pl
 import pytest
@@ -164,10 +163,9 @@ def test_few_raters() -> None:
         assert (found.note.startswith("approximate")) == (raters < WANTED)
 
 
-def test_moved_ratings_of_the_paper() -> None:
+def test_moved_ratings() -> None:
     said(CLOZE, "had a twelfth of the ratings of each group been half a point higher or lower")
-    moved, known = said(CLOZE, "the check that the paper names as its next ({} of its {})")
-    assert Fraction(int(moved), int(known)) == Fraction(1, 12)
+    assert Cloze.model_fields["moved_share"].default == pytest.approx(1 / 12)
 
 
 # docs/values.md ---------------------------------------------------------------------------------------------

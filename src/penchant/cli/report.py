@@ -159,7 +159,7 @@ def show(
     def told(text: str) -> str:
         return _DIR.sub(lambda found: f"{found[1]} {named}", text)
 
-    cautions = [told(text) for text in _cautions(document, brief=not full)]
+    cautions = [told(text) for text in (_cautions(document, brief=False) if full else _brief_cautions(document))]
     with to_stdout():
         for number, text in enumerate(
             _tables(document, estimates) if full else _screens(document, estimates, [*cautions, *document.notes])
@@ -186,6 +186,21 @@ def _cautions(document: Document, *, brief: bool) -> list[str]:
     while brief and len(kept) > 1 and sum(len(wrapped(text, columns(), "note: ")) for text in kept) > NOTES:
         kept.pop()
     return kept
+
+
+def _brief_cautions(document: Document) -> list[str]:
+    """Return as many cautions as leave room for whole answers, or one if there is no room for those anyway."""
+    from penchant.report.terminal import answered, columns, wrapped
+
+    every = _cautions(document, brief=True)
+    if len(document.sections) != 1:
+        return every
+    needed = len(answered(document.sections[0], columns(), named=False))
+    for kept in range(len(every), -1, -1):
+        texts = [*every[:kept], *document.notes]
+        if needed + sum(len(wrapped(one_line(text), columns(), "note: ", whole=True)) for text in texts) <= LINES - 2:
+            return every[:kept]
+    return every[:1]
 
 
 def _tables(document: Document, estimates: bool) -> Iterator[str]:

@@ -17,7 +17,7 @@ from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import Figure
 from penchant.report.item_browser import ItemTable
-from penchant.report.paper import paragraph
+from penchant.report.paper import answer_table, paragraph
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import StudySection
 from penchant.report.tables import Cell, Number, P, ReportTable, with_minus
@@ -43,7 +43,9 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
     """
     section, results = placed.section, placed.results
     tables, between = placed.estimates(), placed.compared()
-    views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in (*tables, *between)}
+    basis = answer_table(placed)
+    every = (*tables, *between, *([] if basis is None else [basis]))
+    views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in every}
     items = section.items(results) if section.items else None
     methods, said = placed.methods(), paragraph(placed)
     known = {**placed.references, PENCHANT.key: PENCHANT}
@@ -59,6 +61,7 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
         "remaining": counted(len(answers) - leading, "more answers"),
         "cautions": cautions(results) if items else [],
         "brief": brief,
+        "basis": None if basis is None else views[basis.name],
         "tables": [views[table.name] for table in tables],
         "compared": [views[table.name] for table in between],
         "figures": [_figure(figure, name, items) for figure in placed.figures()],

@@ -88,6 +88,16 @@ def _beginning(paragraphs: Sequence[str]) -> str:
     return " ".join(kept)
 
 
+def _of_each(results: Sequence[BaseResult], key: str) -> str:
+    """Return the value of a setting, with the models that have it if they differ."""
+    having: dict[str, list[str]] = {}
+    for name, result in zip(models(results), results, strict=True):
+        having.setdefault(result.signature[key], []).append(literal(name))
+    if len(having) == 1:
+        return f"`{next(iter(having))}`"
+    return " and ".join(f"`{value}` ({listed(dict.fromkeys(names))})" for value, names in having.items())
+
+
 def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
     signature = results[0].signature
     cited = [
@@ -95,7 +105,7 @@ def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
         for name, each in zip(models(results), results, strict=True)
     ]
     how = [
-        f"{what} `{signature[key]}`"
+        f"{what} {_of_each(results, key)}"
         for key, what in (("method", "scores"), ("normalise", "normalisation"))
         if key in signature
     ]

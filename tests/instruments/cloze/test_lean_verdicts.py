@@ -63,7 +63,7 @@ def test_every_group_has_a_verdict_of_its_own() -> None:
         betas = one.items.filter(group=verdict.place)["beta"]
         assert numbers(verdict.row) == pytest.approx(by_hand(betas))
     assert told.next.startswith("penchant rate DIR") and len(told.sentences) == 5
-    assert "leans towards old: in old −0." in told.sentences[0] + told.sentences[1]
+    assert "leans towards old: in old sentences −0." in told.sentences[0] + told.sentences[1]
     assert told.verdicts[3].needed.endswith(" sentences")
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from penchant.instruments.associations.estimates import SIDES
 from penchant.instruments.associations.logprob_estimates import ASSOCIATION
-from penchant.instruments.associations.view_rows import only, probe, with_factors
+from penchant.instruments.associations.view_rows import HEADLINE, only, probe, with_factors
 from penchant.records import BaseResult
 from penchant.stats.association import effect_size
 
@@ -21,9 +21,18 @@ def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
     """
     rows = with_factors(result.summary).filter(measure=ASSOCIATION) if _over_attributes(result) else result.items
     for _, part in only(with_factors(rows), *factors).group_by("category", "layer", maintain_order=True):
+        if not _measured(part, result):
+            continue
         each = _without_attributes(part, result) if _over_attributes(result) else _without_words(part, result)
         distance = (pl.col("without") - pl.col("d")).abs()
         yield each.drop_nulls("without").sort(distance, descending=True, maintain_order=True)
+
+
+def _measured(part: pl.DataFrame, result: BaseResult) -> bool:
+    """Return whether the category and layer of some stimuli have an effect size; not if too many words are missing."""
+    keys = ["category", "layer"]
+    effects = with_factors(result.summary).filter(pl.col("measure").is_in(HEADLINE), pl.col("value").is_not_null())
+    return len(effects.filter(pl.col("value").is_finite()).join(part.select(keys).unique(), on=keys, how="semi")) > 0
 
 
 def _over_attributes(result: BaseResult) -> bool:

@@ -11,6 +11,7 @@ import polars as pl
 from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.estimates import MEAN
+from penchant.instruments.values.text_facts import is_synthetic
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
@@ -128,11 +129,13 @@ def _mean_ratings(results: Sequence[BaseResult], group: str) -> list[dict[str, A
 def _people(result: BaseResult, group: str, y: alt.Y, x: Axis) -> list[alt.Chart]:
     """Return bars from 5 to 95 and from 25 to 75 percent of the survey's respondents, and a tick at their median.
 
+    There are none for made-up answers.
+
     A respondent's answer to a value is a mean over its statements, which lies between the points of the scale.
     Quantiles therefore describe them better than shares of each point, and they can be weighted.
     """
     people = result.summary.filter((pl.col("measure") == SURVEY_QUANTILE) & (pl.col("group") == group))
-    if not len(people):
+    if not len(people) or is_synthetic(result):
         return []
     wide = people.pivot("item", index="dimension", values="value").select("dimension", "5%", "25%", "50%", "75%", "95%")
     rows = [dict(zip(("value", "p5", "p25", "x", "p75", "p95"), row, strict=True)) for row in wide.iter_rows()]

@@ -15,7 +15,7 @@ from penchant.instruments.values.group_distance import DISTANCE
 from penchant.instruments.values.rating_strips import ratings
 from penchant.instruments.values.representativeness import REPRESENTATIVE
 from penchant.instruments.values.tables import COMPARED, TABLES, main_wording
-from penchant.instruments.values.text_facts import facts
+from penchant.instruments.values.text_facts import facts, is_synthetic
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
@@ -92,7 +92,9 @@ def _scatter(result: BaseResult, items: pl.DataFrame, group: str) -> alt.LayerCh
 
 
 def representative(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart with a cell for each value, model and group; None without a survey."""
+    """Return a chart with a cell for each value, model and group; None without a survey of people."""
+    if is_synthetic(results[0]):
+        return None
     rows = [
         {"value": line["dimension"], "column": f"{source.model}, {line['group']}", "r": line["value"]}
         for source in sources(results)
@@ -126,6 +128,8 @@ def representative(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _by_group(found: Sequence[RowSource]) -> list[RowSource]:
+    if any(each.result is not None and is_synthetic(each.result) for each in found):
+        return []
     own = [replace(each, frame=each.frame.filter(measure=DISTANCE)) for each in main_wording(found)]
     whole = pl.col("dimension") != EVERYTHING
     return [
