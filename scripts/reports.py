@@ -106,7 +106,7 @@ def _page(file: Path) -> dict[str, Any]:
             row[f"{name} ({len(row)})" if name in row else name] = text
         elif "data-spec" in given:
             picks = {"picks": given["data-picks"], "spec": specs[int(given["data-spec"])]}
-            figures[given["aria-describedby"].removesuffix("-text")] = picks
+            figures[given["aria-describedby"].split()[-1].removesuffix("-text")] = picks
         elif tag == "dt":
             term = text
         elif text and not (tag == "dd" and term in _BY_NATURE):

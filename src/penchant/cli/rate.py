@@ -107,18 +107,16 @@ def rate(
 
     if backup is not None:
         back_up(out, backup)
-        say(f"{backup}: a copy of {out}, with the raters' links")
-        return
+        return say(f"{backup}: a copy of {out}, with the raters' links")
     names, target = names_of(raters), _fetched(target)
     files, columns = _pairs_of(target, (good, bad, group, id_))
     wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, limit, seed)
     options = Given(instructions, practice, attention, share(repeat), breaks, seed)
     rating_task = task_of_target(target, wishes, options, _judges())
     if html is not None or returned:
-        _without_server(rating_task, out, names, open_, html, returned or [])
-        return
+        return _without_server(rating_task, out, names, open_, html, returned or [])
     _serve(rating_task, out, names, open_, host, port, public)
-    _say_next(rating_task, target, out)
+    return _say_next(rating_task, target, out)
 
 
 def _say_next(task: RatingTask, target: str, out: Path) -> None:

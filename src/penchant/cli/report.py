@@ -189,14 +189,14 @@ def _cautions(document: Document, *, brief: bool) -> list[str]:
 
 
 def _brief_cautions(document: Document) -> list[str]:
-    """Return as many cautions as leave room for whole answers, or one if there is no room for those anyway."""
+    """Return as many cautions as leave room for whole answers, but at least one."""
     from penchant.report.terminal import answered, columns, wrapped
 
     every = _cautions(document, brief=True)
     if len(document.sections) != 1:
         return every
     needed = len(answered(document.sections[0], columns(), named=False))
-    for kept in range(len(every), -1, -1):
+    for kept in range(len(every), 1, -1):
         texts = [*every[:kept], *document.notes]
         if needed + sum(len(wrapped(one_line(text), columns(), "note: ", whole=True)) for text in texts) <= LINES - 2:
             return every[:kept]

@@ -12,7 +12,7 @@ from rich.cells import cell_len, chop_cells
 from penchant.errors import one_line
 from penchant.plurals import counted
 from penchant.report.sections import StudySection
-from penchant.report.tables import Number, ReportTable, constant, in_columns
+from penchant.report.tables import Number, ReportTable, constant, in_columns, models
 
 ROWS = 5
 """The maximum number of rows displayed."""
@@ -20,6 +20,8 @@ LEAST = 7
 """The number of lines for a table without answers above it."""
 _GAP = 2
 """The number of spaces between columns."""
+_HASH = re.compile(r"@[0-9a-f]{7}$")
+"""The hash at the end of a model's name."""
 _NARROWEST = 12
 """The minimum width of a column of wrapped names."""
 
@@ -73,8 +75,17 @@ def answered(
     answers = placed.answers() if estimates else [each for each in placed.answers() if each.compares]
     lines = wrapped(one_line(placed.remark), width)
     lines += wrapped(one_line(placed.title), width) if named else []
-    sentences = [one_line(text) for each in answers for text in each.sentences]
+    sentences = [_bare(one_line(text), placed) for each in answers for text in each.sentences]
     return lines + _points(sentences, width, None if room is None else max(1, room - len(lines)))
+
+
+def _bare(text: str, placed: StudySection) -> str:
+    """Return a sentence with models called by their names without the hash, where no other model has that name."""
+    named = {name: _HASH.sub("", name) for name in models(placed.results)}
+    for name, bare in named.items():
+        if list(named.values()).count(bare) == 1:
+            text = text.replace(name, bare)
+    return text
 
 
 def _points(sentences: Sequence[str], width: int, room: int | None) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -28,8 +27,6 @@ from penchant.study.model_differences import Differences
 LONGEST = 200
 """Maximum number of characters in the `repr` of an outcome, and in a line of a notebook."""
 VERDICTS = "verdicts.parquet"
-_HASH = re.compile(r"@[0-9a-f]{7}$")
-"""The hash at the end of a model's name in signatures."""
 
 
 @dataclass(slots=True, repr=False)
@@ -140,18 +137,11 @@ class Outcome:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of models by their names in signatures; the first of two studies takes precedence.
-
-        A model without a label of its own is called by its name without the hash, if no other model is.
-        """
+        """The labels of models by their names in signatures; the first of two studies takes precedence."""
         found: dict[str, str] = {}
         for manifest in reversed(self.manifests):
             names = manifest.asked.study.get("names") or {}
             found |= {unit.model.name: names[unit.spec] for unit in manifest.units if unit.spec in names}
-        names = [unit.model.name for manifest in self.manifests for unit in manifest.units]
-        bare = {name: _HASH.sub("", name) for name in dict.fromkeys(names)}
-        taken = [*found.values(), *bare.values()]
-        found = {name: stem for name, stem in bare.items() if stem != name and taken.count(stem) == 1} | found
         for name, label in list(found.items()):  # and of names with settings in brackets
             cited = (result.signature["model"] for result in self.results.values())
             found |= {told: label + told.removeprefix(name) for told in cited if told.startswith(f"{name} (")}

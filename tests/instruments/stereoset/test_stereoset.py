@@ -455,7 +455,7 @@ def test_unknown_clusters_stop_or_are_left_out(tmp_path: Path, zoo: Zoo) -> None
         for fill, label in zip(("漢", "old", "good"), given["data"]["intrasentence"][-1]["sentences"], strict=True)
     ]
     file = write(tmp_path / "odd.json", given)
-    with pytest.raises(pc.DataError, match="intrasentence odd: '漢' is unknown"):
+    with pytest.raises(pc.DataError, match="intrasentence odd: the model's vocabulary lacks '漢'"):
         run(file, zoo("bert"))
     found = run(file, zoo("bert"), on_unknown="skip")
     assert "odd" not in set(found.items["id"]) and len(found.items) == len(INTRA) + len(INTER)

@@ -141,13 +141,13 @@ def _sums(items: pl.DataFrame) -> list[str]:
 # Views --------------------------------------------------------------------------------------------------------------
 
 _OTHERWISE = _unsaid(_beside("otherwise", "+.3f", PER_RATED, OVER_ALL, alone=False))
-_NOT_SHORT = ("delta", "delta-sampled", "delta-moved", "otherwise", "p", "holm")
+_NOT_SHORT = ("delta", "delta-sampled", "delta-moved", "otherwise")
 _VALENCE = (
     *(level("group"), model(), Column("n", _sentences)),
     *(_unsaid(number("value", "+.3f")), _beside("sampled", "+.3f", SAMPLED), _OTHERWISE),
     _unsaid(number("delta", ".3f", measure=DELTA)),
     *(_beside("delta-sampled", ".3f", SAMPLED.format(DELTA)), _beside("delta-moved", ".3f", MOVED.format(DELTA))),
-    *(number("mass", measure=MASS), p(), adjusted()),
+    number("mass", measure=MASS),
 )
 VIEWS = Views(
     tables=(

@@ -169,7 +169,7 @@ _RATINGS = (
     *(_VALUE, _GROUP, model(), _STATEMENTS, number("mean"), beside("spread", {"measure": SPREAD}, _spread, Number())),
     beside("p-spread", {"measure": SPREAD}, lambda line: P(line["p_holm"]), P(math.nan)),
     *(number("chance", measure=CHANCE), number("survey-mean", measure=SURVEY_MEAN, **_PEOPLE)),
-    *(number("representativeness", measure=REPRESENTATIVE), p(), _HOLM),
+    number("representativeness", measure=REPRESENTATIVE),
 )
 _BESIDE = (
     *(_VALUE, _WORDING, _GROUP, model(), _STATEMENTS, count("respondents", measure=SURVEY_MEAN, **_PEOPLE)),
