@@ -179,3 +179,11 @@ def test_what_the_readme_says_of_it() -> None:
     gap = gaps()
     assert min(gap["none", DOWN]) > 5 and max(gap["none", UP]) < -5
     assert max(gap["mean", DOWN]) < 0 < min(gap["mean", UP])
+
+
+def test_length_adjusted_accuracy_is_that_at_equal_lengths() -> None:
+    (claimed,) = said("docs/pairs.md", "within {} points of it in every row")
+    rows = [row for table in tables(PAGE) for row in table if {"A=U", "length-adjusted"} <= row.keys()]
+    known = [(of(row["A=U"])[0], number(row["length-adjusted"])) for row in rows if "(0)" not in row["A=U"]]
+    apart = [abs(equal - adjusted) for equal, adjusted in known if adjusted == adjusted]
+    assert len(apart) > 100 and round(max(apart), 1) == claimed
