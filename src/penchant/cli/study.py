@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penchant.cli.console import bars, check_format, command, note, say, write
+from penchant.cli.console import bars, check_format, command, note, say, to_stdout, write
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -154,8 +154,9 @@ def init(
 
     name = instrument_named(probe).name
     files = write_template(name, directory)
-    for path in files:
-        write(one_line(str(path)))
+    with to_stdout():
+        for path in files:
+            write(one_line(str(path)))
     for path in files:
         if path.name == f"{name}.yaml":
             _say_run(path, directory)
@@ -169,8 +170,9 @@ def _init_from(probe: str, directory: Path, table: Path, columns: Sequence[str],
         if not (field and equals and name):
             raise MethodError(f"--column {field}{equals}{name}: expected FIELD=NAME", hint='as in good="acceptable"')
     found = study_of_table(probe, table, directory, models=models, columns={field: name for field, _, name in pairs})
-    for line in (*map(str, found.written), *found.lines):
-        write(one_line(line))
+    with to_stdout():
+        for line in (*map(str, found.written), *found.lines):
+            write(one_line(line))
     _say_run(found.file, directory, *([] if found.readable else ["-m", "MODEL"]))
 
 
