@@ -193,7 +193,9 @@ def _ids(ids: Iterable[object], texts: int) -> list[str] | list[int]:
     """Return the ids as a list. Raises DataError unless they are unique strings or whole numbers, one per text."""
     listed = list(ids)
     if len(listed) != texts:
-        raise DataError(f"{len(listed)} ids for {counted(texts, 'texts')}", where="ids", hint="give one id per text")
+        raise DataError(
+            f"{counted(len(listed), 'ids')} for {counted(texts, 'texts')}", where="ids", hint="give one id per text"
+        )
     if len(set(listed)) < len(listed):
         twice = next(name for number, name in enumerate(listed) if name in listed[:number])
         raise DataError(f"{shortened(twice)} appears twice", where="ids", hint="give each text its own id")

@@ -181,7 +181,7 @@ def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
     implied = [set(instrument(each.signature["probe"]).probe.implied(each.signature)) for each in (a, b)]
     keys = [key for key in differing if key not in set.intersection(*implied)] or differing
     if not keys:
-        raise StudyError("both results are of the same model with the same settings, so they cannot be compared")
+        raise StudyError("both results are from the same model and settings, so there is nothing to compare")
     named = []
     for result in (a, b):
         settings = ", ".join(f"{key}:{result.signature.get(key, 'none')}" for key in keys)

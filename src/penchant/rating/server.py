@@ -358,4 +358,4 @@ class Site:
 
 def _require_sign(sign: str, form: dict[str, str]) -> None:
     if not same(sign, form.get("sign", "")):
-        raise HTTPException(403, "This form is invalid. Open your link again.")
+        raise HTTPException(403, "This page is out of date. Open your link again.")

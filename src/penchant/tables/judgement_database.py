@@ -80,7 +80,7 @@ def refuse_part(file: Path, mark: int) -> None:
         raise DataError(
             message,
             file=file,
-            hint="copy it with penchant rate TARGET -o FILE --backup COPY, or stop penchant rate first",
+            hint="copy it with penchant rate TARGET -o FILE --backup COPY, or stop the server first",
         )
 
 

@@ -34,8 +34,8 @@ class Raters:
     """β and δ of every sentence with each rater left out.
 
     A word's valence is then the mean over its other raters. A word without other raters keeps its valence, and a note
-    gives the share of the probability judged by two or more raters. Tables of the same sentences leave out the same
-    rater together.
+    gives the share of the probability judged by two or more raters. Tables of the same sentences leave out each rater
+    in step.
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:

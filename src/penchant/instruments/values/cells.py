@@ -175,7 +175,7 @@ class Cells:
         return len(next(iter(self.cells.values())).neutral[0])
 
     def method(self, n: int) -> Method:
-        """Return the method of an interval over n statements."""
+        """Return the interval method used for n statements."""
         drawn = {"resamples": self.settings.resamples, "seed": self.settings.seed}
         return Method("values.bootstrap", statements=n, neutral=self.neutral, **drawn)
 

@@ -186,7 +186,7 @@ def _pairs(files: PairFiles, genders: dict[str, str], as_written: list[Pair]) ->
             f"{len(refused)} of {len(lines)} pairs{partner} differ in more than the pronouns; the first: {why}",
             file=files.pro,
             line=line,
-            hint="check that line k of both files forms a pair" if partner else "put the pronouns in brackets",
+            hint="check that the files match line by line" if partner else "put the pronouns in brackets",
         )
     return items, refused
 

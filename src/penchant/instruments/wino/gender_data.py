@@ -203,7 +203,7 @@ def _id_error(fields: Sequence[str]) -> str:
 
 
 def _from_template(row: TemplateRow, line: int, path: Path) -> Iterator[Item]:
-    """Yield the items of a template: with the participant, and with someone instead.
+    """Yield the items of a template: with the participant, and with "someone" instead.
 
     Raises DataError if the template lacks a slot.
     """
