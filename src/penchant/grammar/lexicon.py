@@ -20,8 +20,8 @@ LEMMA, CATEGORY = "lemma", "category"
 class Entry:
     """Word of the lexicon, with the values that conditions can test.
 
-    `forms` are the nonempty forms of the word, including the lemma; `values` are its features (one or more values each),
-    lemma, category and forms (one value each).
+    `forms` are the nonempty forms of the word, including the lemma; `values` are its features (one or more values
+    each), lemma, category and forms (one value each).
     """
 
     category: str
