@@ -64,7 +64,7 @@ def test_rows_and_names_of_persons(write: Callable[..., Path]) -> None:
 def test_words_of_a_category() -> None:
     x, y, a, b = (WordList("", "", words) for words in (("é", "a"), ("b", "B"), ("c",), ("d", "e\u0301", "é")))
     category = Category("k", "k", x, y, a, b)
-    assert category.repeated() == ["e\u0301", "é"] and len(list(category.cautions())) == 1
+    assert category.repeated() == ["e\u0301", "é"] and len(list(category.cautions())) == 2
 
 
 def test_words_of_a_file_of_vectors(tmp_path: Path) -> None:
