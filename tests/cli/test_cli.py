@@ -145,7 +145,7 @@ def test_compare_shows_what_report_does_and_writes_nothing(
     assert read["value"].to_list() == pytest.approx([row["value"] for row in rows], nan_ok=True)
     lines = penchant("compare", "a", "b", "--format", "jsonl")[1].splitlines()
     assert [json.loads(line) for line in lines] == rows
-    refused(penchant("compare", "a", "a"), "of the same model")
+    refused(penchant("compare", "a", "a"), "from the same model")
     refused(penchant("compare", "a", "nowhere"), "no such directory")
 
 
@@ -172,7 +172,7 @@ def test_two_methods_of_one_model_are_compared(penchant: Program, zoo: Zoo, stud
     assert (first, second) == (f"{model} (method:pll)", f"{model} (method:pll-word-l2r)")
     table, _ = succeeded(penchant("compare", "pll", "pll-word-l2r"))
     assert "Bert (method:pll) and Bert (method:pll-word-l2r)" in table
-    refused(penchant("compare", "pll", "pll"), "both results are of the same model with the same settings")
+    refused(penchant("compare", "pll", "pll"), "both results are from the same model and settings")
 
 
 def test_embed_equals_reference(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:

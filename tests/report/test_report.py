@@ -931,7 +931,7 @@ def test_other_data_other_probe_same_model_are_refused(
     other = run(study(tmp_path / "study.yaml", [zoo("mistral")], probe), tmp_path / "out")
     refused(penchant("report", pairs_study, other), "they differ in data (pairs#")
     refused(penchant("report", pairs_study, cloze_study), "they have no probe in common")
-    refused(penchant("report", other, other), "both results are of the same model")
+    refused(penchant("report", other, other), "both results are from the same model")
 
 
 def shows_itself(result: Result, text: str = "") -> set[str]:
