@@ -199,9 +199,22 @@ def saved_as_utf8(guess: str) -> str:
 
 
 def single_byte(data: bytes) -> str:
-    """Return Python's name of the single-byte encoding that text looks like; "" for UTF-8, or if it is unclear."""
+    """Return Python's name of the single-byte encoding of a text; "" for UTF-8, or if the encoding is uncertain.
+
+    It is certain if the encodings of neighbouring regions give the same text, as they do for ä, ö, ü, ß and é.
+    """
     guess = guessed_encoding(data)
-    return "" if not guess or guess.startswith("UTF-") else "mac_roman" if guess == MACINTOSH else "windows-1252"
+    if not guess or guess.startswith("UTF-"):
+        return ""
+    encoding, *others = _NEIGHBOURS[guess == MACINTOSH]
+    try:
+        return encoding if len({data.decode(each) for each in (encoding, *others)}) == 1 else ""
+    except UnicodeDecodeError:
+        return ""
+
+
+_NEIGHBOURS = (("windows-1252", "windows-1250", "windows-1254"), ("mac_roman", "mac_latin2"))
+"""Western encodings of Windows and of Macintosh, each with encodings of central Europe and Turkey."""
 
 
 def words_read_as(guess: str) -> str:

@@ -60,6 +60,33 @@ def test_a_table_in_the_encoding_of_a_western_excel(penchant: Program, tmp_path:
     assert (tmp_path / "apple/mac-utf8.csv").read_text("utf-8").splitlines()[2] == ";".join(GERMAN[1])
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("Кошка спит и ест.", "cp1251"), ("Kočka spí u řeky.", "cp1250"), ("Où est la mère ?", "cp1252")],
+)
+def test_a_table_in_an_uncertain_encoding_is_refused(
+    penchant: Program, tmp_path: Path, text: str, encoding: str
+) -> None:
+    """The bytes of è in Windows-1252 are č in Windows-1250."""
+    written(tmp_path / "t.csv", ["good", "bad"], [[text, f"{text} x"]], encoding)
+    refused(penchant("init", "pairs", "mine", "--from", "t.csv"), "t.csv, line 2: is not UTF-8", "UTF-8")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_a_column_of_repeated_items_is_no_id(penchant: Program, tmp_path: Path) -> None:
+    rows: list[list[object]] = [[n // 2, *pair] for n, pair in enumerate(ENGLISH)]
+    written(tmp_path / "t.csv", ["item", "good", "bad"], rows)
+    out, _ = succeeded(penchant("init", "pairs", "mine", "--from", "t.csv"))
+    assert "columns: good, bad\n" in out and "6 pairs" in out
+
+
+def test_only_words_in_gaps_have_a_limit(penchant: Program, tmp_path: Path) -> None:
+    written(tmp_path / "t.csv", ["good", "bad"], [[*pair] for pair in ENGLISH])
+    for target in (("t.csv",), ("t.csv", "--column", "good")):
+        refused(penchant("rate", *target, "-o", "said.sqlite", "--limit", "2"), "--limit")
+    assert not (tmp_path / "said.sqlite").exists()
+
+
 def test_gaps_written_in_another_way(penchant: Program, tmp_path: Path) -> None:
     rows: list[list[object]] = []
     for n in range(6):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from penchant.errors import DataError, one_of
 from penchant.instruments.base import Probe
@@ -24,7 +24,8 @@ class Role:
     """A column that an instrument reads.
 
     It is recognised by its header, which is or contains one of `names` (lower case), else by its cells, if exactly one
-    other column is `like` it. `what` describes the column in an error.
+    other column is `like` it. `what` describes the column in an error. A column with a repeated or empty cell does not
+    fit a `unique` role.
     """
 
     name: str
@@ -32,6 +33,11 @@ class Role:
     what: str
     like: Callable[[Sequence[str]], bool] | None = None
     needed: bool = True
+    unique: bool = False
+
+
+ID = Role("id", ("id", "item", "nr", "no", "number", "nummer", "#"), "the id", needed=False, unique=True)
+"""The column of the ids of items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +109,9 @@ def cells(rows: Sequence[FileRow], column: str) -> list[str]:
     return ["" if (cell := row.values.get(column)) is None else str(cell) for row in rows]
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a CSV table with a header."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
+    return pl.DataFrame(list(rows), schema=dict.fromkeys(header, pl.String), orient="row").write_csv()
 
 
 def power_sentence(probe: type[Probe[Any]], **facts: object) -> str:
@@ -123,6 +125,7 @@ def _found(roles: Sequence[Role], table: UserTable) -> dict[str, str]:
         for role in roles:
             free = [name for name in table.header if name and name not in columns.values()]
             fitting = [] if role.name in columns else alike(role, free, table)
+            fitting = [name for name in fitting if not role.unique or _is_unique(cells(table.rows, name))]
             if len(fitting) == 1:
                 columns[role.name] = fitting[0]
             elif fitting and role.needed:
@@ -151,6 +154,10 @@ def _by_header(role: Role, free: Sequence[str], table: UserTable) -> list[str]:
 
 def _by_cells(role: Role, free: Sequence[str], table: UserTable) -> list[str]:
     return [] if role.like is None else [name for name in free if role.like(cells(table.rows, name))]
+
+
+def _is_unique(texts: Sequence[str]) -> bool:
+    return all(texts) and len(set(texts)) == len(texts)
 
 
 def _folded(name: str) -> str:

@@ -70,7 +70,8 @@ def study_of_table(
         lines += [f"columns: {_columns(table.columns)}"] if table.columns else []
         parts = reader.parts(table, _relative(source, directory))
         study = directory / f"{stem(file)}.yaml"
-        for target, text in {**_below(directory, parts), study: _study(chosen, file, study, models, parts)}.items():
+        files = {directory / name: text for name, text in parts.files.items()}
+        for target, text in {**files, study: _study(chosen, file, study, models, parts)}.items():
             _write(text, target, written)
         tried = list(_tried(study, reader))
         lines += [*parts.lines, *(line for line, _ in tried)]
@@ -105,7 +106,7 @@ def _utf8_copy(file: Path, directory: Path, written: list[Path]) -> Iterator[str
     encoding = "" if is_binary(data[:16]) else single_byte(data)
     if not encoding:
         return
-    text = data.decode(encoding, "replace")
+    text = data.decode(encoding)
     _write(text, directory / f"{stem(file)}-utf8{file.suffix}", written)
     words = dict.fromkeys(word for word in _WORD.findall(text) if not word.isascii())
     yield f"{file} is not UTF-8: copied to {written[0]} as if it were {encoding}; check {first_of(list(words), _NAMED)}"
@@ -119,20 +120,16 @@ def _relative(file: Path, directory: Path) -> str:
     return Path(os.path.relpath(file.resolve(), directory.resolve())).as_posix()
 
 
-def _below(directory: Path, parts: StudyParts) -> dict[Path, str]:
-    return {directory / name: text for name, text in parts.files.items()}
-
-
 def _study(chosen: Instrument, file: Path, study: Path, models: Sequence[str], parts: StudyParts) -> str:
     if not models and chosen.probe.kinds == ("static",):
         raise MethodError("needs a file of word vectors", where="penchant init", hint="name it: -m FILE")
-    content = {"study": stem(file), "seed": 0, "models": [_spec(each, study.parent) for each in models or [_MODEL]]}
+    content = {"study": stem(file), "seed": 0, "models": [_spec(each) for each in models or [_MODEL]]}
     probe = {"probes": [{chosen.name: parts.parameters}]}
     dumped = [yaml.safe_dump(each, allow_unicode=True, sort_keys=False) for each in (content, probe)]
     return f"# A study of {file.name}. Run it with: penchant run {study.name} -o results\n{''.join(dumped)}"
 
 
-def _spec(model: str, directory: Path) -> str:
+def _spec(model: str) -> str:
     """Return a model's name; the path of a model on this machine becomes absolute."""
     return str(Path(model).resolve()) if Path(model).exists() else model
 
@@ -144,27 +141,26 @@ def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
     """
     spec, (probe,) = read_study(study)
     base = [study.parent, Path()]
-    probe.texts(base)
+    texts = [text for text, _ in probe.texts(base)]
     for name in spec.models:
         seen = outline(name, name=name)
         model = read_model(name, name=None) if seen.here else seen.model
         assert model is not None
         label = Path(name).name if Path(name).exists() else name
-        if unread := _unread(probe, base, model):
+        if unread := _unread(probe, texts, model):
             yield f"{label}: {unread}", False
             continue
-        about = (_split(probe, base, model), *reader.about(probe, base, model))
+        about = (_split(texts, model), *reader.about(probe, base, model))
         yield from ((f"{label}: {line}", True) for line in about if line)
-        taken = f"the study takes {_spoken(_seconds(probe, base, model))}" if seen.here else _TO_DOWNLOAD
+        taken = f"the study takes {_spoken(_seconds(probe, base, model, len(texts)))}" if seen.here else _TO_DOWNLOAD
         yield f"{label}: {taken}", True
     yield reader.power(probe, base), False
 
 
-def _unread(probe: Probe[Any], base: Sequence[Path], model: Model) -> str:
+def _unread(probe: Probe[Any], texts: Sequence[str], model: Model) -> str:
     """Return a line on the texts that a model cannot read; "" if it reads all or is a file of word vectors."""
     if not isinstance(model, LanguageModel):
         return ""
-    texts = [text for text, _ in probe.texts(base)]
     parts = [part for part in unknown_parts(probe.reading(model), texts) if part]
     if not parts:
         return ""
@@ -175,9 +171,8 @@ def _unread(probe: Probe[Any], base: Sequence[Path], model: Model) -> str:
     )
 
 
-def _split(probe: Probe[Any], base: Sequence[Path], model: Model) -> str:
+def _split(texts: Sequence[str], model: Model) -> str:
     """Return a line on a tokenizer that cuts words into many tokens; "" for others and for word vectors."""
-    texts = [text for text, _ in probe.texts(base)]
     words = sum(len(text.split()) for text in texts)
     if not isinstance(model, LanguageModel) or not words:
         return ""
@@ -185,10 +180,10 @@ def _split(probe: Probe[Any], base: Sequence[Path], model: Model) -> str:
     return f"{rate:.1f} tokens a word: it has seen little of this language" if rate >= SPLIT else ""
 
 
-def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model) -> float:
-    """Estimate the time of a measurement from that of a few items."""
+def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model, every: int) -> float:
+    """Estimate the time of a measurement of `every` texts from that of a few items."""
     pilot = probe.model_copy(update={"limit": PILOT})
-    few, every = (len(each.texts(base)) for each in (pilot, probe))
+    few = len(pilot.texts(base))
     pilot = pilot if few else probe
     start = time.perf_counter()
     pilot.run_as(model, Run(base=base))

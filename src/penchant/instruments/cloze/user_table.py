@@ -12,7 +12,7 @@ import yaml
 from penchant.instruments.cloze.data import GAP, OTHER_GAP, SENTENCE
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.variety_scale import point_of
-from penchant.instruments.user_table import Role, StudyParts, TableReader, UserTable, csv_text, power_sentence
+from penchant.instruments.user_table import ID, Role, StudyParts, TableReader, UserTable, csv_text, power_sentence
 from penchant.stats.power import detectable_mean
 from penchant.wording.templates import Text
 
@@ -107,7 +107,7 @@ USER_TABLE = TableReader(
             like=_points,
         ),
         Role("group", ("group", "kind", "genre", "register", "gruppe"), "the group", like=_few, needed=False),
-        Role("id", ("id", "item", "nr", "no", "number", "nummer", "#"), "the id", needed=False),
+        ID,
     ),
     parts=_parts,
     power=_power,

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from penchant.errors import DataError
-from penchant.instruments.user_table import Role, StudyParts, TableReader, UserTable, csv_text, power_sentence
+from penchant.instruments.user_table import ID, Role, StudyParts, TableReader, UserTable, csv_text, power_sentence
 from penchant.instruments.values.data import SETS, StatementRow, read_values
 from penchant.instruments.values.probe import Values
 from penchant.stats.power import detectable_mean
@@ -88,7 +88,7 @@ USER_TABLE = TableReader(
     roles=(
         Role("text", ("text", "statement", "clause", "aussage", "item_text", "wording"), "the statements", like=_long),
         Role("value", ("value", "scale", "dimension", "construct", "wert", "factor"), "the value", like=_few),
-        Role("id", ("id", "item", "nr", "no", "number", "nummer", "#"), "the id", needed=False),
+        ID,
         Role("reversed", ("reversed", "reverse", "keyed", "recode"), "whether it speaks against it", needed=False),
         Role("negation", ("negation", "negated"), "the negated statement", needed=False),
     ),
