@@ -777,6 +777,10 @@ def test_a_paper_has_a_table_a_figure_and_a_paragraph(tmp_path: Path) -> None:
     said = paragraph(section)
     assert 100 <= len(said.split()) <= 200
     assert all(name in said for name in names) and f"have {len(section.results[0].items)} items" in said
+    first, second = section.results
+    changed = replace(second, signature=second.signature.with_(method="lp"))
+    for name, method in ((names[0], first.signature["method"]), (names[1], "lp")):
+        assert re.search(rf"`{method}` \([^)]*{re.escape(name)}", paragraph(replace(section, results=[first, changed])))
     tex(tmp_path, "pdflatex", *STRICT, "paper")
     assert "Warning--" not in tex(tmp_path, "bibtex", "paper")
     tex(tmp_path, "pdflatex", *STRICT, "paper")

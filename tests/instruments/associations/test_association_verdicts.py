@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,6 +16,7 @@ import pytest
 import penchant as pc
 from brute_associations import write_set
 from builders import write_vectors
+from penchant.instruments.associations.influence import influences
 from penchant.instruments.associations.instrument import ACROSS, WEAT
 from penchant.report.sections import Section
 from penchant.report.verdicts import CANNOT_TELL, NO, NOT_MEASURED, YES, Verdict
@@ -129,3 +131,14 @@ def test_the_overview_says_where_measures_agree(tmp_path: Path, p: float, clear:
     assert answer.verdicts == () and len(answer.sentences) == 1
     assert "of 3 of 3 categories" in answer.sentences[0] and clear in answer.sentences[0]
     assert ACROSS.section.answers([found], None) == []
+
+
+def test_an_effect_size_that_is_withheld_stands_beside_no_word(tmp_path: Path) -> None:
+    """Without three of eight words of X there is no effect size, nor what it would be without one of the others."""
+    whole = {side: LISTS[side.lower()] for side in "XYAB"}
+    lacking = {**whole, "X": [*LISTS["x"][:5], "none", "nothing", "nobody"]}
+    model = static(tmp_path / "v.vec", 1, LEANS)
+    shown = [pc.WEAT(lists, resamples=100).run(model) for lists in (whole, lacking)]
+    values = [result.summary.filter(measure="effect size")["value"].item() for result in shown]
+    assert values[0] > 1 and (values[1] is None or math.isnan(values[1]))
+    assert [len(list(influences(result, "sampling"))) for result in shown] == [1, 0]
