@@ -31,7 +31,6 @@ def page(described: Paper, measured: str) -> str:
         f"penchant run {name}.yaml -m MODEL --data FOLDER -o own   # the same tables for another model",
         "```",
         "",
-        "A test runs this study with tiny models of the same architectures.",
         *part("What the paper claims", (f"{c.text} ({c.where}; {decided(c.why)})" for c in described.claims)),
         *part("Tables and figures", of_study(described)),
         *part("Not reproducible", described.open),

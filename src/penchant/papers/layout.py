@@ -25,8 +25,8 @@ _ALPHA = 0.05
 class PaperCell:
     """A cell of a table: its labels, what was measured, what is printed, and the verdict with its reason.
 
-    `line` is None if nothing was measured, `printed` if the paper prints no number for this model. `model` is the
-    paper's label of the model.
+    `head` is the label of its column without the model. `line` is None if nothing was measured, `printed` if the paper
+    prints no number for this model. `model` is the paper's label of the model.
     """
 
     row: tuple[str, ...]
@@ -35,6 +35,7 @@ class PaperCell:
     line: Line | None
     printed: PrintedNumber | None
     model: str = ""
+    head: str = ""
     verdict: str = ABSENT
     why: str = ""
 
@@ -105,13 +106,14 @@ def _cells(
         shown = _shown(entry, model, every)
         line = None if shown is None else next(iter(shown.source.only(At(**entry.at))), None)
         heads = [tuple(e.label for e in part if e.label) for part in (row, column)]
+        head = " / ".join(heads[1])
         name = _printed_for(paper, layout, entry, shown)
-        number = None if name is None else printed.get((layout.item, " / ".join(heads[0]), " / ".join(heads[1]), name))
+        number = None if name is None else printed.get((layout.item, " / ".join(heads[0]), head, name))
         if layout.models == "rows":
             heads[0] = (model, *heads[0])
         elif model:
             heads[1] = (*heads[1], model) if layout.models == "innermost" else (model, *heads[1])
-        yield PaperCell(heads[0], heads[1], entry, line, number, "" if shown is None else shown.label)
+        yield PaperCell(heads[0], heads[1], entry, line, number, "" if shown is None else shown.label, head)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,8 @@ class TableLayout(BaseModel):
     mark: CellMark | None = None
     sizes: dict[str, float] = {}
     """Letters for sizes: each is given to values of at least this distance from 0."""
+    beside: list[str] = []
+    """Models of the paper, or people, whose printed numbers stand in columns of their own."""
     barred: list[BarredCells] = []
     note: str = ""
     status: Said

@@ -13,7 +13,7 @@ import polars as pl
 
 from penchant.papers.claims import FAILS, HOLDS, UNCHECKED, UNCLEAR, CheckedClaim, checked
 from penchant.papers.layout import AGREES, BARRED, DIFFERS, PaperCell, PaperTable, tables
-from penchant.papers.paper import Paper, TableLayout, paper, published
+from penchant.papers.paper import Key, Paper, PrintedNumber, TableLayout, paper, published
 from penchant.report.figures import Figure
 from penchant.report.references import common_references
 from penchant.report.sections import Section, StudySection
@@ -39,7 +39,11 @@ def paper_section(name: str, sections: Sequence[StudySection], asked: Mapping[st
     own = Section(
         words.get("title"),
         words.get("question"),
-        tables=lambda _: [_claims(decided, words), *(_table(each) for each in made), *_numbers(made, words)],
+        tables=lambda _: [
+            *([_claims(decided, words)] if decided else []),
+            *(_table(each, published(name)) for each in made),
+            *_numbers(made, words),
+        ],
         compared=lambda _: [],
         figures=lambda _: list(_figures(described, sections)),
         items=None,
@@ -73,8 +77,11 @@ def _claims(decided: Sequence[CheckedClaim], words: Text) -> ReportTable:
     return ReportTable("claims", own.get("title"), heads, tuple(rows), own.get("note"))
 
 
-def _table(made: PaperTable) -> ReportTable:
-    """Return a table in the paper's layout; printed numbers stand in a row of their own below the measured ones."""
+def _table(made: PaperTable, printed_numbers: Mapping[Key, PrintedNumber]) -> ReportTable:
+    """Return a table in the paper's layout.
+
+    Printed numbers of measured models stand in a row of their own below the measured ones, those of others in columns.
+    """
     layout = made.layout
     rows: dict[tuple[str, ...], list[PaperCell]] = {}
     for cell in made.cells:
@@ -87,16 +94,19 @@ def _table(made: PaperTable) -> ReportTable:
     for head, cells in kept.items():
         signature = next(str(cell.line["signature"]) for cell in cells if cell.line is not None)
         own = [*head, *([_TEXT.get("tables", "here")] if printed else [])]
-        lines.append(ReportRow((*own, *(_number(cell, layout, counted=layout.counted) for cell in cells)), signature))
+        measured = (_number(cell, layout, counted=layout.counted) for cell in cells)
+        keys = ((layout.item, " / ".join(head), cells[0].head, model) for model in layout.beside)
+        others = (printed_numbers[key].text if key in printed_numbers else "" for key in keys)
+        lines.append(ReportRow((*own, *measured, *others), signature))
         if any(cell.printed for cell in cells):
             texts = ("" if cell.printed is None else cell.printed.text for cell in cells)
-            lines.append(ReportRow((*head, _TEXT.get("tables", "printed"), *texts)))
+            empty = [""] * len(layout.beside)
+            lines.append(ReportRow((*head, _TEXT.get("tables", "printed"), *texts, *empty)))
     left = len(rows) - len(kept)
-    note = _TEXT.get(
-        "tables", "note", own=layout.note, mark=layout.mark, sizes=layout.sizes, left=left, printed=printed
-    )
+    note = _TEXT.get("tables", "note", own=layout.note, mark=layout.mark, sizes=layout.sizes, left=left)
     title = f"{layout.item}: {layout.title}"
-    return ReportTable(layout.name, title, (*heads, *([""] if printed else []), *columns), tuple(lines), note)
+    columns = [*heads, *([""] if printed else []), *columns, *layout.beside]
+    return ReportTable(layout.name, title, tuple(columns), tuple(lines), note)
 
 
 def _number(cell: PaperCell, layout: TableLayout, *, counted: bool) -> Number:
