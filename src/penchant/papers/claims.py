@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penchant.papers.paper import ClaimCheck, Paper, PaperClaim
@@ -60,9 +60,16 @@ def checked(paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, 
             continue
         signs = [_sign(fact, p) for fact, p in own]
         verdict = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else UNCLEAR
-        shown = "; ".join(map(str, (fact for fact, _ in own)))
+        shown = "; ".join(map(str, _told_apart([fact for fact, _ in own])))
         verdicts.append(CheckedClaim(claim, verdict, shown))
     return verdicts
+
+
+def _told_apart(facts: Sequence[_Fact]) -> list[_Fact]:
+    """Return estimates of several checks with the levels in their names in which the checks differ."""
+    levels = [fact.check.at for fact in facts]
+    several = [name for name in levels[0] if len({str(at.get(name)) for at in levels}) > 1]
+    return [replace(fact, name=" ".join([fact.name, *(fact.check.at[n] for n in several)])) for fact in facts]
 
 
 def _sign(fact: _Fact, p: float) -> int:

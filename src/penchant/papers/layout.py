@@ -153,7 +153,8 @@ def _entries(axis: Axis, layout: TableLayout, every: Sequence[_Measured]) -> lis
         return axis
     inside = [each.source for each in every if each.probe == layout.probe]
     levels = dict.fromkeys(str(line[axis.each]) for source in inside for line in source.only(At(**layout.at)))
-    ordered = dict.fromkeys([*(level for level in axis.labels if level in levels), *levels])
+    first = [level for level in axis.labels if level in levels]
+    ordered = dict.fromkeys(level for level in (*first, *levels) if level not in axis.without)
     return [AxisEntry(label=axis.labels.get(level, level), at={axis.each: level}) for level in ordered]
 
 

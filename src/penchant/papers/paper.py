@@ -39,11 +39,12 @@ class AxisEntry(BaseModel):
 
 
 class AxisLevels(BaseModel):
-    """Entries for the levels of a column, in the order of the results; `labels` renames levels."""
+    """Entries for the levels of a column but those in `without`; `labels` names and orders levels."""
 
     model_config = SETTINGS
     each: Said
     labels: Levels = {}
+    without: list[str] = []
 
 
 Axis = list[AxisEntry] | AxisLevels
