@@ -30,20 +30,26 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 
 WHOLE = {
+    "test_association_compare.py",  # many comparisons
     "test_association_studies.py",  # studies on real data
     "test_batch_invariance.py",  # rounding, architecture by architecture
     "test_blimp_vocabulary.py",  # whole grammars
     "test_brute.py",  # the references of other tests
     "test_changes_since_start.py",  # many studies
+    "test_continuation_scores.py",  # many models
+    "test_control_category.py",  # many resamples
     "test_controversial_pairs.py",  # from a grammar to a rating page
+    "test_conventions.py",  # many studies
     "test_corpus_commands.py",  # processes
     "test_database_file.py",  # processes that are killed
     "test_demo.py",  # a large model
     "test_every_instrument.py",  # a study of each
     "test_export.py",  # LaTeX
     "test_extraction.py",  # processes that are killed
+    "test_face.py",  # many studies
     "test_families.py",  # many studies
     "test_faults.py",  # processes
+    "test_first_hour.py",  # many runs of the program
     "test_first_tables.py",  # studies with two models
     "test_flips.py",  # two hundred damaged files
     "test_from_text.py",  # training
@@ -54,6 +60,7 @@ WHOLE = {
     "test_hostile.py",  # many runs of the program
     "test_hostile_commands.py",  # many runs of the program
     "test_hub.py",  # a server
+    "test_hub_data.py",  # a server
     "test_hub_failures.py",  # and waits for it
     "test_labels.py",  # studies with reports
     "test_last_loaded.py",  # many models
@@ -66,6 +73,7 @@ WHOLE = {
     "test_no_difference_text.py",  # studies with two models
     "test_outdated.py",  # studies with reports and exports
     "test_outputs.py",
+    "test_papers.py",  # many studies
     "test_pilots.py",  # a study of each instrument
     "test_python_studies.py",  # many studies
     "test_rater_agreement.py",  # many studies
@@ -75,16 +83,24 @@ WHOLE = {
     "test_same_report.py",  # processes
     "test_same_tables.py",  # processes
     "test_screens.py",  # many studies
+    "test_sentence_scores.py",  # many models
     "test_sets_in_python.py",  # many studies
+    "test_spelled_words.py",  # many runs of probes
+    "test_start.py",  # processes
+    "test_surprisal.py",  # processes
+    "test_terminal.py",  # processes
     "test_third_party.py",  # installs a package
     "test_unequal_items.py",  # studies of every instrument
     "test_unfit_models.py",  # many models
+    "test_user_study.py",  # models that are tried
     "test_user_tables.py",  # many studies
     "test_value_verdicts.py",  # many studies
     "test_vector_training.py",  # training
     "test_verify.py",  # many studies
     "test_watched_files.py",  # many models
     "test_word2vec.py",
+    "test_word_families.py",  # many tokenizers
+    "test_word_surprisal.py",  # many tokenizers
     "test_words.py",  # every docstring and page
 }
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""

@@ -30,7 +30,7 @@ FLOORS = (
     ("engine",),
     ("report",),
     ("views",),
-    ("corpus", "grammar"),
+    ("corpus", "grammar", "papers"),
     ("cluster", "rating"),
     ("instruments",),
     ("instrument", "study"),

@@ -27,6 +27,7 @@ from answers import refused
 from architectures import save as save_tiny
 from builders import Program, Zoo, contents, succeeded, write, write_study
 from paths import ROOT
+from penchant.papers.paper import paper
 
 PROGRAM = [sys.executable, "-m", "penchant.cli.app"]
 
@@ -263,8 +264,10 @@ def test_the_paper_study_runs_with_stand_ins_of_its_architectures(penchant: Prog
     for name in ("comps_base", "comps_wugs"):
         lines("comps", f"{name}.jsonl", comps)
     models = [arg for m in ("gpt2", "bert-cased", "roberta", "electra-generator") for arg in ("-m", zoo(m))]
-    example = ROOT / "examples" / "token-length.yaml"
-    out, err = succeeded(penchant("run", example, "-o", "out", "--data", "data", "--full", *models))
+    example = paper("token-length").study
+    out, err = succeeded(
+        penchant("run", example, "-o", "out", "--data", "data", "--full", "--probe", "minimal-pairs", *models)
+    )
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert len(manifest["units"]) == 4
     for unit in manifest["units"]:

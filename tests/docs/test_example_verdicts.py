@@ -11,6 +11,7 @@ import yaml
 
 from paths import ROOT, SHARED, needs_shared
 from penchant.instruments.run_options import Run
+from penchant.papers.paper import paper, papers
 from penchant.study.run import run_study
 from penchant.study.study_file import DEMO, read_study
 
@@ -18,19 +19,20 @@ GOLDEN = Path(__file__).with_name("example_verdicts.yaml")
 """PENCHANT_GOLDEN=1 writes the answers anew."""
 MODELS = ["bundled:modern", "bundled:early-modern"]
 LIMITS: dict[str, int | None] = {
-    **dict.fromkeys(("amplification", "demo", "disco", "historical-bias")),
+    **dict.fromkeys(("amplification", "demo", "disco", "shakespeare")),
     "bec-pro": 60,
     "blimp": 670,
     "quick": 400,
     "wino": 120,
 }
 """The examples, and the number of items of each probe; the models' own are replaced by the bundled ones."""
+PAPERS = {name: paper(name).study for name in papers()}
 pytestmark = [pytest.mark.slow, needs_shared]
 
 
 @pytest.mark.parametrize("name", LIMITS)
 def test_the_answers_of_an_example(name: str, tmp_path: Path) -> None:
-    example = DEMO if name == "demo" else ROOT / "examples" / f"{name}.yaml"
+    example = DEMO if name == "demo" else PAPERS[name] if name in PAPERS else ROOT / "examples" / f"{name}.yaml"
     study, probes = read_study(example, models=MODELS, limit=LIMITS[name])
     if name == "bec-pro":  # the bundled models read no German
         study, probes = study.model_copy(update={"probes": study.probes[:1]}), probes[:1]

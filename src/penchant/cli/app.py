@@ -63,6 +63,7 @@ _COMMANDS = (
     ("audit", checking.audit),
     ("rate", rate.rate),
     ("init", study.init),
+    ("paper", study.paper),
     ("list", study.list_),
     ("schema", study.schema),
 )

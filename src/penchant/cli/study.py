@@ -176,6 +176,22 @@ def _init_from(probe: str, directory: Path, table: Path, columns: Sequence[str],
     _say_run(found.file, directory, *([] if found.readable else ["-m", "MODEL"]))
 
 
+def paper(
+    name: Annotated[str, typer.Argument(help="The paper. Default: list the papers.")] = "",
+    directory: Annotated[Path, typer.Argument(help="Directory for the study file.")] = Path(),
+) -> None:
+    """Show what a paper claims and what its study needs, and write the study, whose report has the paper's tables."""
+    from penchant.papers.listing import described, listed, write_study
+
+    file = write_study(name, directory) if name else None
+    with to_stdout():
+        for line in described(name) if name else listed():
+            write(line)
+    if file is not None:
+        say(f"study: {file}")
+        say(f"next: {command(['penchant', 'run', str(file), '--data', 'FOLDER', '-o', str(directory / 'results')])}")
+
+
 def _say_run(study: Path, directory: Path, *options: str) -> None:
     say(f"next: {command(['penchant', 'run', str(study), *options, '-o', str(directory / 'results')])}")
 

@@ -15,11 +15,12 @@ from penchant.call_checks import Named, unknown_attribute
 from penchant.errors import MethodError, StudyError
 from penchant.instruments.registry import placed
 from penchant.instruments.result import Result
+from penchant.papers.section import paper_section
 from penchant.plurals import counted
 from penchant.records import SIDES
 from penchant.records import BaseResult as AnyResult
 from penchant.report import verdicts
-from penchant.report.sections import Document, RunFacts
+from penchant.report.sections import Document, RunFacts, StudySection
 from penchant.report.terminal import screen
 from penchant.study.manifest import Manifest
 from penchant.study.model_differences import Differences
@@ -127,8 +128,17 @@ class Outcome:
             replace(section, remark=f"{_pilot(section.results)} {remark}".strip())
             for section in placed(results, comparisons, self.curves)
         ]
+        sections = [*sections, *self._paper(sections)]
         runs = [_told(m.facts(self.edited if not n else ()), labels) for n, m in enumerate(self.manifests)]
         return Document(sections, runs, self.notes, self._made_of())
+
+    def _paper(self, sections: Sequence[StudySection]) -> list[StudySection]:
+        """Return the section of the paper that a study follows, if there is one."""
+        names = {str(manifest.asked.study.get("paper") or "") for manifest in self.manifests}
+        name = names.pop() if len(names) == 1 else ""
+        asked = {unit.model.name: unit.spec for manifest in self.manifests for unit in manifest.units}
+        labelled = {self.labels.get(model, model): spec for model, spec in asked.items()}
+        return [paper_section(name, sections, {**asked, **labelled})] if name and self.results else []
 
     def _made_of(self) -> str:
         if len(self.manifests) != 1:

@@ -13,6 +13,7 @@ from penchant.errors import DataError, StudyError, in_words, nearest, one_line, 
 from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import COUNT, SEED
+from penchant.papers.paper import papers
 from penchant.study.text_preparation import TextSettings, VectorSettings, problem
 from penchant.study.training_checkpoints import Family, Step, labels
 from penchant.tables.documents import SETTINGS, YamlDocument, as_wanted, distinct, read_yaml
@@ -36,6 +37,12 @@ def _each_its_own(names: dict[str, str]) -> dict[str, str]:
     if twice is not None:
         raise ValueError(f"two models have the label '{twice}'")
     return names
+
+
+def _of_a_paper(name: str) -> str:
+    if name and name not in papers():
+        raise ValueError(f"unknown paper '{name}': {one_of(name, papers())}")
+    return name
 
 
 Label = Annotated[str, AfterValidator(_of_print)]
@@ -66,6 +73,8 @@ class Study(BaseModel):
     """Word vectors to train on the corpus, by name; `models` refers to them as trained:NAME."""
     names: Annotated[dict[str, Label], AfterValidator(_each_its_own)] = {}
     """The labels of models in tables and figures. Signatures keep the names by which models are loaded."""
+    paper: Annotated[str, AfterValidator(_of_a_paper)] = ""
+    """A paper whose tables and figures the report shows beside the study's numbers: see `penchant paper`."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """The seed of every probe that does not set its own."""
     dtype: Literal["float32", "bfloat16", "float16", "float64"] = "float32"

@@ -129,7 +129,9 @@ class Claim:
         if self.compared:
             less, more = first.models if first.direction == "below" else reversed(first.models)
             facts |= {"more": more, "less": less}
-        most = max((verdict.needed for verdict in verdicts if verdict.needed), key=_number, default="")
+        needs = [verdict.needed for verdict in ranked if verdict.needed]
+        of_one_noun = [each for each in needs if each.partition(" ")[2] == needs[0].partition(" ")[2]]
+        most = max(of_one_noun, key=_number, default="")
         need = f"; about {most} would be needed to show an effect of {facts['margin']}" if most else ""
         return f"{self._said(verdicts, words.given(**facts))}{need}."
 

@@ -18,6 +18,7 @@ from paths import ROOT, SHARED, bundled, package_file
 from penchant import read_stimuli
 from penchant.corpus.nfc import normalise
 from penchant.errors import DataError
+from penchant.papers.paper import paper
 from penchant.study.result_directories import read_outcome
 
 EXAMPLES = ROOT / "examples"
@@ -36,15 +37,15 @@ def glove(folder: Path) -> Path:
     return folder / "glove-6b-50d.npy"
 
 
-def shortened(example: str, folder: Path, categories: list[str], **ceat: object) -> Path:
+def shortened(example: Path, folder: Path, categories: list[str], **ceat: object) -> Path:
     """An example with fewer categories and samples, so that the tests are quick."""
-    study = yaml.safe_load((EXAMPLES / example).read_text("utf-8"))
+    study = yaml.safe_load(example.read_text("utf-8"))
     for entry in study["probes"]:
         ((name, parameters),) = entry.items()
         parameters |= {"categories": categories, "resamples": 200, "draws": 500, "exact": 1_000}
         if name == "ceat":
             parameters |= ceat
-    path = folder / example
+    path = folder / example.name
     path.write_text(yaml.safe_dump(study, allow_unicode=True), "utf-8")
     return path
 
@@ -56,7 +57,9 @@ def test_english_by_four_measures(penchant: Program, tmp_path: Path) -> None:
         pytest.skip(f"no {MODERN}")
     lines = MODERN.read_text("utf-8").splitlines()
     (tmp_path / "sentences.txt").write_text("\n".join(line for line in lines if len(line) < 400) + "\n", "utf-8")
-    study = shortened("associations-en.yaml", tmp_path, ["C6", "C8"], samples=[40], segments=[9], max_missing=0.7)
+    study = shortened(
+        EXAMPLES / "associations-en.yaml", tmp_path, ["C6", "C8"], samples=[40], segments=[9], max_missing=0.7
+    )
     code, out, err = penchant(
         "run", study, "-m", vectors, "-m", encoder, "-m", "bundled:modern", "--data", tmp_path, "-o", tmp_path / "out"
     )
@@ -90,7 +93,7 @@ def test_bangla_by_four_measures(penchant: Program, tmp_path: Path) -> None:
         pytest.skip(f"no {SAMPLE}")
     models = stand_ins(tmp_path)
     ceat = {"samples": [30, 20], "segments": [5, 9, ">9"], "max_missing": 0.95}
-    study = shortened("bangla-context.yaml", tmp_path, ["C7", "C8"], **ceat)
+    study = shortened(paper("bangla").study, tmp_path, ["C7", "C8"], **ceat)
     options = [part for model in (*models, "trained:word2vec") for part in ("-m", model)]
     code, _, err = penchant("run", study, *options, "--data", tmp_path, "-o", tmp_path / "out")
     assert code == 0, err

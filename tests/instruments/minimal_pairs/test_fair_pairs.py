@@ -15,10 +15,11 @@ from scipy import stats
 from transformers import AutoTokenizer
 
 from answers import Answer, refused
-from paths import ROOT, SHARED, needs_shared
+from paths import SHARED, needs_shared
 from penchant import FairPairs, MinimalPairs, load, read_pairs
 from penchant.instruments.minimal_pairs.fair_pair_views import open_ranks
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS
+from penchant.papers.paper import paper
 from penchant.study.result_directories import read_outcome
 from penchant.views.rows import compared
 
@@ -300,7 +301,8 @@ def test_the_papers_experiment_from_its_study_file(
     fair = tmp_path / "fair.jsonl"
     code, _, err = penchant("pairs", "generate", "-n", "12", "--grammar", toy, *options, "-o", fair)
     assert code == 0, err
-    study = yaml.safe_load((ROOT / "examples" / "fair-pairs.yaml").read_text("utf-8"))
+    study = yaml.safe_load(paper("token-length").study.read_text("utf-8"))
+    study["probes"] = study["probes"][1:]
     study["probes"][0]["fair-pairs"] |= {"original": "passing.jsonl", "resamples": 200}
     lines = [json.loads(line) for line in blimp.read_text("utf-8").splitlines()[:4]]
     passing = [json.dumps({**line, "UID": "passing"}) for line in lines]

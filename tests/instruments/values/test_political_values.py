@@ -16,8 +16,9 @@ import pytest
 import penchant as pc
 from answers import Answer
 from czech_gender import speaker_gender
-from paths import ROOT, bundled
+from paths import bundled
 from penchant.instruments.values.data import ValuesSet, read_values
+from penchant.papers.paper import paper
 
 POSITIVE = [
     ("to bych nikdy neřekla", ["neřekla"]),
@@ -154,12 +155,12 @@ def test_czech_groups_differ_in_one_word_and_english_ones_in_the_pronouns(sets: 
 def test_the_papers_study_runs_with_a_stand_in(
     penchant: Callable[..., Answer], zoo: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    """examples/political-values.yaml whole: 34 statements, 100 neutral ones, three wordings, two groups."""
+    """The study of `penchant paper politics` whole: 34 statements, 100 neutral ones, three wordings, two groups."""
     model = shutil.copytree(zoo("modernbert"), tmp_path / "stand-in")
     for name, key in (("config.json", "max_position_embeddings"), ("tokenizer_config.json", "model_max_length")):
         content = json.loads((model / name).read_text("utf-8"))
         (model / name).write_text(json.dumps({**content, key: 256}), "utf-8")  # positions are relative
-    example = ROOT / "examples" / "political-values.yaml"
+    example = paper("politics").study
     code, _, err = penchant("run", example, "-m", model, "-o", "out", "--cache", "none")
     assert code == 0, err
     verdicts = pc.open(tmp_path / "out").verdicts

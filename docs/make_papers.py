@@ -1,0 +1,77 @@
+"""Write docs/paper-NAME.md of each paper, from its description and, if given, the paper's tables in a result directory.
+
+usage: python docs/make_papers.py [NAME=RESULT_DIR …]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from penchant.papers.listing import of_study
+from penchant.papers.paper import Paper, paper, papers
+from penchant.report.tables import ReportTable
+from penchant.study.result_directories import read_outcome
+
+DOCS = Path(__file__).parent
+MEASURED = "## Measured here"
+
+
+def page(described: Paper, measured: str) -> str:
+    name = described.name
+    lines = [
+        f"# {described.title}",
+        "",
+        f"{described.authors}, {described.venue}: <{described.url}>. Printed numbers are taken from {described.read}.",
+        "",
+        "```sh",
+        f"penchant paper {name}                                    # claims, needs, and the study file",
+        f"penchant run {name}.yaml --data FOLDER -o results        # the report ends with the paper's tables",
+        f"penchant run {name}.yaml -m MODEL --data FOLDER -o own   # the same tables for another model",
+        "```",
+        "",
+        *part("What the paper claims", (f"{c.text} ({c.where}; {decided(c.why)})" for c in described.claims)),
+        *part("Tables and figures", of_study(described)),
+        *part("Not reproducible", described.open),
+        *part("Unclear or wrong in the paper", described.unclear),
+        *part("What the study needs", described.needs),
+    ]
+    return "\n".join([*lines, "", *([measured] if measured else [])]).rstrip() + "\n"
+
+
+def decided(why: str) -> str:
+    return f"not checked: {why}" if why else "decided by the study"
+
+
+def part(title: str, points: Iterable[str]) -> Iterator[str]:
+    found = list(points)
+    if found:
+        yield from ["", f"## {title}", "", *(f"- {point}" for point in found)]
+
+
+def of_results(directory: str) -> str:
+    outcome = read_outcome(directory)
+    section = next(each for each in outcome.document().sections if each.place == "paper")
+    signature = str(next(iter(outcome.results.values())).signature)
+    tables = [table for table in section.tables() if not table.detail]
+    return "\n".join([MEASURED, "", *map(markdown, tables), f"Signature of the first number: `{signature}`"])
+
+
+def markdown(table: ReportTable) -> str:
+    rows = [table.columns, ["---"] * len(table.columns), *(row.cells for row in table.rows)]
+    lines = ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join([f"**{table.title}**", "", *lines, "", *([table.note, ""] if table.note else [])])
+
+
+def main() -> None:
+    given = dict(argument.split("=", 1) for argument in sys.argv[1:])
+    for name in papers():
+        file = DOCS / f"paper-{name}.md"
+        before = file.read_text("utf-8") if file.exists() else ""
+        kept = before[before.index(MEASURED) :] if MEASURED in before else ""
+        file.write_text(page(paper(name), of_results(given[name]) if name in given else kept), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""Description of a paper: its claims, what a study of it needs, and the layout of its tables and figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import polars as pl
+from pydantic import BaseModel, Field
+
+from penchant.errors import MethodError, one_of
+from penchant.tables.documents import SETTINGS, read_yaml
+
+FOLDER = Path(__file__).parent
+STUDY = "study.yaml"
+Said = Annotated[str, Field(min_length=1)]
+Levels = dict[str, str]
+
+
+class AxisEntry(BaseModel):
+    """A row or a column of a table, or part of one: its label, and the levels of the estimates that it shows.
+
+    `probe`, `shows`, `scale`, `form` and `rule` replace those of the table. `model` is the paper's model that the entry
+    is about; if the study lacks it, the entry shows the first model that the probe measured.
+    """
+
+    model_config = SETTINGS
+    label: str
+    at: Levels = {}
+    probe: str = ""
+    model: str = ""
+    shows: Literal["", "value", "n", "p"] = ""
+    scale: float | None = None
+    form: str = ""
+    rule: Literal["", "exact", "sample", "two samples"] = ""
+
+
+class AxisLevels(BaseModel):
+    """Entries for the levels of a column but those in `without`; `labels` names and orders levels."""
+
+    model_config = SETTINGS
+    each: Said
+    labels: Levels = {}
+    without: list[str] = []
+
+
+Axis = list[AxisEntry] | AxisLevels
+
+
+class BarredCells(BaseModel):
+    """Cells that cannot be compared with the printed numbers, and the reason.
+
+    They are known by a label of their row, column or model, or by a part of the name of the data.
+    """
+
+    model_config = SETTINGS
+    why: Said
+    row: str = ""
+    column: str = ""
+    model: str = ""
+    data: str = ""
+
+
+class CellMark(BaseModel):
+    """A mark for cells whose p-value is below (or not below) a level."""
+
+    model_config = SETTINGS
+    sign: Said = "*"
+    level: float
+    below: bool = True
+
+    def marks(self, p: float) -> bool:
+        """Return whether a cell with this p-value is marked."""
+        return p < self.level if self.below else p >= self.level
+
+
+class TableLayout(BaseModel):
+    """A table of the paper: which estimates its rows and columns show, and how they are held against the printed ones.
+
+    `item` is the table's name in the paper. Models are the outermost level of the rows or columns, or the innermost of
+    the columns; if `models` is empty, each entry names the model of the paper that it is about. Under the rule `exact`
+    a number agrees if it rounds to the printed one; under `sample` if the printed one is compatible with the interval;
+    under `two samples` the printed number has a sampling error of the same size.
+    """
+
+    model_config = SETTINGS
+    item: Said
+    name: Said
+    title: Said
+    probe: Said
+    at: Levels = {}
+    models: Literal["", "rows", "columns", "innermost"] = ""
+    rows: Annotated[list[Axis], Field(min_length=1)]
+    columns: Annotated[list[Axis], Field(min_length=1)]
+    shows: Literal["value", "n", "p"] = "value"
+    scale: float = 1
+    form: str = ".2f"
+    counted: bool = False
+    rule: Literal["exact", "sample", "two samples"] = "sample"
+    mark: CellMark | None = None
+    sizes: dict[str, float] = {}
+    """Letters for sizes: each is given to values of at least this distance from 0."""
+    beside: list[str] = []
+    """Models of the paper, or people, whose printed numbers stand in columns of their own."""
+    barred: list[BarredCells] = []
+    note: str = ""
+    status: Said
+    """What can be reproduced here, for the documentation."""
+
+    def sized(self, value: float) -> str:
+        """Return the letter of the largest size that a value reaches; "" if there is none."""
+        reached = [letter for letter, least in self.sizes.items() if abs(value) >= least]
+        return reached[-1] if reached else ""
+
+
+class FigureLayout(BaseModel):
+    """A figure of the paper: the figure of an instrument that shows the same."""
+
+    model_config = SETTINGS
+    item: Said
+    probe: Said
+    figure: Said
+    """The name of the figure in the instrument's section."""
+    status: Said
+
+
+class ClaimCheck(BaseModel):
+    """The rule that decides a claim: estimates at these levels are above or below `null`.
+
+    With `model`, the claim is about the differences between this model and the paper's other models, else about every
+    model, but not those of the paper in `but`. `scale` and `form` describe how estimates are displayed.
+    """
+
+    model_config = SETTINGS
+    probe: Said
+    at: Levels
+    expect: Literal["above", "below"]
+    null: float = 0
+    model: str = ""
+    but: list[str] = []
+    scale: float = 1
+    form: str = "+.2f"
+
+
+class PaperClaim(BaseModel):
+    """A claim of the paper in our words, where it stands, and the rules that decide it, if there are any."""
+
+    model_config = SETTINGS
+    text: Said
+    where: Said
+    checks: list[ClaimCheck] = []
+    why: str = ""
+    """The reason why the claim is not checked."""
+
+
+class Paper(BaseModel):
+    """A paper: citation, claims, requirements, and the layout of tables and figures."""
+
+    model_config = SETTINGS
+    name: Said
+    title: Said
+    authors: Said
+    venue: Said
+    url: Said
+    read: Said
+    """The version from which the printed numbers were taken."""
+    models: Levels
+    """The labels of the paper's models by their names on the hub."""
+    needs: Annotated[list[Said], Field(min_length=1)]
+    claims: Annotated[list[PaperClaim], Field(min_length=1)]
+    tables: list[TableLayout] = []
+    figures: list[FigureLayout] = []
+    open: list[Said] = []
+    """Items that cannot be reproduced, with reasons."""
+    unclear: list[Said] = []
+    """What was found unclear or wrong in the paper, with evidence."""
+
+    @property
+    def study(self) -> Path:
+        """The study file."""
+        return _folder(self.name) / STUDY
+
+    def label(self, model: str) -> str:
+        """Return the paper's label of a model, which may be a directory of the same name; "" for other models."""
+        bare = re.sub(r"@[^/]*$", "", model).rstrip("/")
+        for name, label in self.models.items():
+            if bare == name or (bare.startswith(("/", ".")) and bare.rpartition("/")[2] == name.rpartition("/")[2]):
+                return label
+        return ""
+
+
+class PrintedNumber(BaseModel):
+    """A printed number as it stands in the paper."""
+
+    model_config = SETTINGS
+    text: str
+
+    @property
+    def value(self) -> float:
+        """The number; NaN if none is printed."""
+        try:
+            return float(self.text.rstrip("*").replace(",", ""))
+        except ValueError:
+            return float("nan")
+
+    @property
+    def half_unit(self) -> float:
+        """Half a unit of the last printed digit."""
+        return 0.5 * 10.0 ** -len(self.text.rstrip("*").partition(".")[2])
+
+
+Key = tuple[str, str, str, str]
+"""Item, row, column and model of a printed number."""
+
+
+def papers() -> list[str]:
+    """Return the names of the papers."""
+    return [path.parent.name.replace("_", "-") for path in sorted(FOLDER.glob("*/paper.yaml"))]
+
+
+@cache
+def paper(name: str) -> Paper:
+    """Return a paper by its name. Raises MethodError for an unknown name."""
+    if name not in papers():
+        raise MethodError(f"unknown paper '{name}'", hint=one_of(name, papers()))
+    return Paper.model_validate(read_yaml(_folder(name) / "paper.yaml").content)
+
+
+@cache
+def published(name: str) -> Mapping[Key, PrintedNumber]:
+    """Return the printed numbers of a paper by item, row, column and model."""
+    file = _folder(name) / "published.csv"
+    if not file.is_file():
+        return {}
+    rows = pl.read_csv(file, infer_schema=False).fill_null("")
+    return {row[:4]: PrintedNumber(text=row[4]) for row in rows.iter_rows()}
+
+
+def _folder(name: str) -> Path:
+    return FOLDER / name.replace("-", "_")
