@@ -127,7 +127,8 @@ def test_common_modules_of_instruments_import_downward() -> None:
 def test_settings_of_instruments_are_apart_from_behaviour() -> None:
     """Estimates, comparisons and displays are given settings; settings reach no probe by any way.
 
-    Only modules with a probe, descriptors, the audit of pairs and the readers of users' tables import a probe.
+    Only modules with a probe, descriptors, the audit of pairs, the check of cloze valence and the readers of users'
+    tables import a probe.
     """
     probes = {(*_module(path), name) for path in PATHS if room(path) == "instruments" for name in _probes(path)}
     homes, graph = {probe[:-1] for probe in probes}, _inside_instruments()
@@ -136,7 +137,7 @@ def test_settings_of_instruments_are_apart_from_behaviour() -> None:
         if (
             room(path) == "instruments"
             and _module(path) not in homes
-            and path.stem not in ("instrument", "length_audit", "row_instruments", "user_table")
+            and path.stem not in ("instrument", "known_shifts", "length_audit", "row_instruments", "user_table")
         ):
             assert not imports(path) & probes, f"{path} imports {imports(path) & probes}"
     for name in INSTRUMENTS:

@@ -48,6 +48,7 @@ CALLS: dict[str, str] = {
     "ratings export": "ratings export done -o rate.csv",
     "ratings import": "ratings import done returned.csv --into gaps/ratings.csv --rater anna",
     "ratings agreement": "ratings agreement judged.csv --seed 1 --resamples 100 --level 0.9 --least 1",
+    "ratings agreement gold": "ratings agreement judged.csv --gold judged.csv --resamples 100",
     "pairs filter": "pairs filter -t bundled:modern -o kept.jsonl pairs.jsonl",
     "pairs generate": "pairs generate -n 5 -t bundled:modern --seed 1 --checks 3 -o made.jsonl inchoative",
     "corpus extract": "corpus extract --data stimuli -o new.parquet --per-word 5 --segments 9,25 --seed 1 texts.txt",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,15 +13,17 @@ from penchant.cli.console import FormatOption, check_format, note, print_frame, 
 from penchant.cli.options import (
     DeviceOption,
     DtypeOption,
-    ModelOption,
+    OptionalModelOption,
     PickleOption,
     TrustOption,
     load_language_model,
 )
+from penchant.errors import MethodError
 from penchant.plurals import counted, of_all
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.data import PairSet
+    from penchant.models.load import LanguageModel
 
 GoodOption = Annotated[str, typer.Option("--good", metavar="NAME", help="The column of the acceptable sentence.")]
 BadOption = Annotated[str, typer.Option("--bad", metavar="NAME", help="The column of the unacceptable sentence.")]
@@ -89,17 +92,28 @@ def _of_pairs(pair_sets: Sequence[PairSet]) -> dict[str, str]:
     return {"check": "pairs", "verdict": "warn", "detail": f"{number} about the pairs; see the notes"}
 
 
+PAIRS = {"good": "good", "bad": "bad", "group": "group", "id": "id", "marks": "refuse", "on_unknown": "stop"}
+"""Options about pairs, with their defaults."""
+EXACT = ("float32", "float64")
+"""Number formats in which known values can be compared to six digits."""
+
+
 def check(
-    model: ModelOption,
     data: Annotated[
-        list[Path] | None, typer.Argument(metavar="[DATA…]", help="Minimal pairs that the model should read.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[DATA…]",
+            help="Minimal pairs that the model should read; or the word cloze: do known changes of ratings move cloze "
+            "valence by the known amounts? (For a file of that name write ./cloze.)",
+        ),
     ] = None,
+    model: OptionalModelOption = None,
     format: FormatOption = "table",
-    good: GoodOption = "good",
-    bad: BadOption = "bad",
-    group: GroupOption = "group",
-    id_: IdOption = "id",
-    marks: MarksOption = "refuse",
+    good: GoodOption = PAIRS["good"],
+    bad: BadOption = PAIRS["bad"],
+    group: GroupOption = PAIRS["group"],
+    id_: IdOption = PAIRS["id"],
+    marks: MarksOption = PAIRS["marks"],
     on_unknown: Annotated[
         str,
         typer.Option(
@@ -107,25 +121,49 @@ def check(
             metavar="stop|skip",
             help="As in a study: stop at texts with characters unknown to the tokenizer, or skip them.",
         ),
-    ] = "stop",
+    ] = PAIRS["on_unknown"],
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
     trust_remote_code: TrustOption = False,
     allow_pickle: PickleOption = False,
 ) -> None:
     """Check whether a model can be measured; exit with code 2 if it cannot."""
+    check_format(format)
+    options = {"good": good, "bad": bad, "group": group, "id": id_, "marks": marks, "on_unknown": on_unknown}
+    load = partial(
+        load_language_model,
+        dtype=dtype,
+        device=device,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+    )
+    if data == ["cloze"]:
+        if given := [name for name, value in options.items() if value != PAIRS[name]]:
+            raise MethodError(f"--{given[0].replace('_', '-')} is an option of pairs", hint="check cloze reads none")
+        if dtype not in EXACT:
+            raise MethodError(f"{dtype} rounds by more than this check compares", hint=f"use {' or '.join(EXACT)}")
+        _check_cloze(model, format, load)
+    elif model is None:
+        raise MethodError("check needs a model", hint="name it: -m MODEL")
+    else:
+        _check_model(model, [Path(name) for name in data or ()], format, options, load)
+
+
+def _check_model(
+    model: str, data: list[Path], format: str, options: Mapping[str, str], load: Callable[[str], LanguageModel]
+) -> None:
     import polars as pl
 
     from penchant.instruments.minimal_pairs.data import read_many, whole
     from penchant.instruments.unknown_tokens import require_known
     from penchant.study.model_check import check as check_model
 
-    check_format(format)
+    on_unknown, marks = options["on_unknown"], options["marks"]
+    named = {name: options[name] for name in ("good", "bad", "group", "id")}
     require_known(on_unknown)
-    named = {"good": good, "bad": bad, "group": group, "id": id_}
-    pair_sets = read_many(data or [], named, marks=marks)  # type: ignore[arg-type]  # read_many checks it
+    pair_sets = read_many(data, named, marks=marks)  # type: ignore[arg-type]  # read_many checks it
     texts = [(whole(item, side), item.place) for pairs in pair_sets for item in pairs.items for side in ("good", "bad")]
-    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    lm = load(model)
     findings = check_model(lm, texts, on_unknown=on_unknown)
     rows = [
         {"check": f.name, "verdict": f.verdict, "detail": " — ".join(filter(None, (f.detail, f.hint)))}
@@ -138,3 +176,19 @@ def check(
     if failed:
         say(f"penchant: {lm.name} cannot be measured: {', '.join(f.name for f in failed)}")
         raise typer.Exit(2)
+
+
+def _check_cloze(model: str | None, format: str, load: Callable[[str], LanguageModel]) -> None:
+    """Print known shifts of cloze valence for a model or the bundled models; exit with code 1 if one is not found."""
+    import polars as pl
+
+    from penchant.instruments.cloze.known_shifts import check_shifts
+    from penchant.models.source import bundled_models
+
+    models = [model] if model else [f"bundled:{name}" for name in bundled_models()]
+    found = pl.concat([check_shifts(load(name)) for name in models])
+    print_frame(found, format)
+    failed = int((found["verdict"] == "fail").sum())
+    if failed:
+        say(f"penchant: {of_all(failed, len(found), 'shifts')} not as expected — please report this")
+        raise typer.Exit(1)

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from penchant.cluster.connect import ClusterOptions
     from penchant.models.load import LanguageModel
 
-ModelOption = Annotated[
-    str,
-    typer.Option("-m", "--model", help="Hub name[@revision], directory, GGUF file or bundled: name.", metavar="MODEL"),
-]
+_MODEL = typer.Option(
+    "-m", "--model", help="Hub name[@revision], directory, GGUF file or bundled: name.", metavar="MODEL"
+)
+ModelOption = Annotated[str, _MODEL]
+OptionalModelOption = Annotated[str | None, _MODEL]
 CacheOption = Annotated[
     str | None,
     typer.Option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -116,13 +116,23 @@ def agreement(
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the bootstrap.")] = 0,
     resamples: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Bootstrap resamples.")] = 1000,
     level: Annotated[float, typer.Option(min=0, max=1, help="Confidence level.")] = 0.95,
+    gold: Annotated[
+        Path | None,
+        typer.Option("--gold", metavar="FILE", help="Compare each rater, or a lexicon, with this table of ratings."),
+    ] = None,
 ) -> None:
     """Show Krippendorff's alpha with its interval, and the items on which raters disagree."""
+    from penchant.errors import DataError
     from penchant.instruments.cloze.rating_tables import read_ratings
     from penchant.instruments.cloze.ratings import agreement as measure_agreement
     from penchant.rating import agreement as of_items
 
     items = of_items.judged(files)
+    if gold is not None:
+        if items is not None:
+            raise DataError("contains no ratings of words in gaps", where=str(files[0]), hint="leave out --gold")
+        _show_gold(files, gold, least=least, seed=seed, resamples=resamples, level=level)
+        return
     if items is not None:
         raters, estimates, disputed, notes = of_items.agreement(
             *items, least=least, seed=seed, resamples=resamples, level=level
@@ -133,6 +143,19 @@ def agreement(
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
     title = f"{counted(len(result.disputed), 'words')} whose ratings differ by {least:g} or more"
     _show(result.raters, (result.alpha, result.raw), result.disputed, title, result.notes, "words")
+
+
+def _show_gold(files: Sequence[Path], gold: Path, *, least: float, **numbers: Any) -> None:
+    from penchant.instruments.cloze.gold_standard import compare_with_gold
+
+    found = compare_with_gold(files, gold, least=least, **numbers)
+    print_frame(found.coverage, "table")
+    write("")
+    print_frame(found.estimates, "table")
+    write(f"\n{counted(len(found.apart), 'ratings')} that differ from the gold standard by {least:g} or more")
+    if len(found.apart):
+        print_frame(found.apart, "table")
+    say_notes(found.notes)
 
 
 def _show(

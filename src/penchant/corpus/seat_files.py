@@ -12,6 +12,7 @@ from penchant.corpus.stimulus_files import Name, SeatFile, SeatSet, Text
 from penchant.errors import DataError
 from penchant.plurals import counted
 from penchant.tables.documents import read_json
+from penchant.text_io import read_text
 from penchant.unicode_spellings import canonical
 
 SUFFIXES = TypeAdapter(dict[Name, list[Text]])
@@ -21,10 +22,11 @@ _SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each
 _ANY = TypeAdapter(dict[str, object])
 
 
-def read_folder(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files of a folder with categories, in the order of their numbers, and those with suffixes of words.
+def read_folder(folder: Path) -> tuple[list[Path], list[Path], list[Path]]:
+    """Return the files with categories, in the order of their numbers, with suffixes of words, and with traits.
 
-    Other files are ignored: those that are no JSON object, and groups of suffixes with numbers for names.
+    Traits are two lists of words, one a line: a file positive….txt and a file negative….txt. Other files are ignored:
+    those that are no JSON object, and groups of suffixes with numbers for names.
     """
     categories, suffixes = [], []
     for file in sorted(folder.glob("*.json*"), key=lambda file: [_number(part) for part in _PARTS.split(file.name)]):
@@ -33,7 +35,16 @@ def read_folder(folder: Path) -> tuple[list[Path], list[Path]]:
             categories.append(file)
         elif not any(key.isdecimal() for key in keys):
             suffixes.append(file)
-    return categories, suffixes
+    traits = [sorted(folder.glob(f"{kind}*.txt")) for kind in ("positive", "negative")]
+    return categories, suffixes, [files[0] for files in traits] if all(len(files) == 1 for files in traits) else []
+
+
+def read_word_lines(file: Path) -> tuple[str, ...]:
+    """Return the words of a text file with one word a line. Raises DataError if it has none or is not UTF-8."""
+    words = tuple(line.strip() for line in read_text(file).splitlines() if line.strip())
+    if not words:
+        raise DataError("contains no words", file=file, hint="write one word a line")
+    return words
 
 
 _PARTS = re.compile(r"(\d+)")

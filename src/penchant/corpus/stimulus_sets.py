@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from penchant.call_checks import asked, kind
 from penchant.corpus.categories import Category, Context, WordList
-from penchant.corpus.seat_files import SUFFIX_HINT, SUFFIXES, read_folder, read_seat
+from penchant.corpus.seat_files import SUFFIX_HINT, SUFFIXES, read_folder, read_seat, read_word_lines
 from penchant.corpus.stimuli_from_python import AS_NAMED, file_of_set, word_rows
 from penchant.corpus.stimulus_files import (
     MEASURES,
@@ -38,7 +38,10 @@ _HINT = "see penchant schema stimuli"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StimulusSet:
-    """Set of categories, with the suffixes of each word (keyed by the word in NFC) and the hash of all files."""
+    """Set of categories, with the suffixes of each word (keyed by the word in NFC) and the hash of all files.
+
+    `traits` are two lists of words without a category, positive and negative ones, or empty.
+    """
 
     name: str
     language: str
@@ -46,6 +49,7 @@ class StimulusSet:
     suffixes: Mapping[str, tuple[str, ...]]
     files: tuple[Path, ...]
     sha256: str
+    traits: tuple[tuple[str, ...], ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -108,7 +112,41 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
         for word, added in s.suffixes.items():
             suffixes[word] = tuple(dict.fromkeys((*suffixes.get(word, ()), *added)))
     files = tuple(file for s in sets for file in s.files)
-    return StimulusSet(join_names(s.name for s in sets), languages[0], categories, suffixes, files, _hash(files))
+    name, traits = join_names(s.name for s in sets), next((s.traits for s in sets if s.traits), ())
+    return StimulusSet(name, languages[0], categories, suffixes, files, _hash(files), traits)
+
+
+def with_contexts(stimuli: StimulusSet, source: StimulusSet) -> StimulusSet:
+    """Return stimuli whose categories without contexts have those of another set, and its files besides their own.
+
+    A category takes the contexts of the category with the same name, or else of the first whose name ends with the same
+    number (ceat1 those of C1). If the stimuli have traits, each category of the other set whose targets are pairs is
+    added, with the traits as its attributes.
+    """
+    named = {category.id: category for category in reversed(source.categories)}
+    numbered = {_last_number(category.id): category for category in reversed(source.categories)} | {"": None}
+    categories = []
+    for category in stimuli.categories:
+        other = named.get(category.id, numbered.get(_last_number(category.id)))
+        if other is not None and not category.contexts:
+            category = replace(category, contexts=other.contexts, target=other.target)
+        categories.append(category)
+    known = {category.id for category in categories}
+    for category in source.categories if stimuli.traits else ():
+        if category.paired and category.target == "targets" and category.id not in known:
+            positive, negative = stimuli.traits
+            a, b = replace(category.a, words=positive), replace(category.b, words=negative)
+            categories.append(replace(category, a=a, b=b, control=""))
+    return replace(
+        stimuli,
+        language=source.language if stimuli.language == "und" else stimuli.language,
+        categories=_spelled_alike(categories),
+        files=(*stimuli.files, *source.files),
+    )
+
+
+def _last_number(name: str) -> str:
+    return name[len(name.rstrip("0123456789")) :]
 
 
 def _spelled_alike(categories: Sequence[Category]) -> tuple[Category, ...]:
@@ -150,8 +188,8 @@ def _read(place: Path, columns: Mapping[Any, str]) -> StimulusSet:
 
 
 def _released(folder: Path) -> StimulusSet:
-    """Read a folder of SEAT or CEAT files, with files of suffixes if there are any, as their authors publish them."""
-    files, of_words = read_folder(folder)
+    """Read a folder of SEAT or CEAT files as their authors publish them, with suffixes and traits if there are any."""
+    files, of_words, of_traits = read_folder(folder)
     if not files:
         raise DataError(f"the directory contains neither {SET_FILE} nor files of SEAT or CEAT", file=folder, hint=_HINT)
     categories = tuple(category for file in files for category in read_seat(file))
@@ -160,7 +198,8 @@ def _released(folder: Path) -> StimulusSet:
     }
     known = {canonical(word) for category in categories for part in category.lists() for word in part.words}
     kept = {word: added for word, added in suffixes.items() if word in known}
-    return StimulusSet(folder.name, "und", categories, kept, (*files, *of_words), _hash([*files, *of_words]))
+    read = (*files, *of_words, *of_traits)
+    return StimulusSet(folder.name, "und", categories, kept, read, _hash(read), tuple(map(read_word_lines, of_traits)))
 
 
 def _hash(files: Iterable[Path]) -> str:

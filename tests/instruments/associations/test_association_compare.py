@@ -394,7 +394,7 @@ def test_lists_and_schemas(penchant: Program) -> None:
     presets = dict(re.split(" {2,}", line, maxsplit=1) for line in lines)
     expected = ["weat: sent-bias", "weat: wefe", "weat: paper", "seat: sent-bias", "seat: paper", "ceat: ceat"]
     expected += [f"{probe}: {name}" for probe in ("minimal-pairs", "fair-pairs") for name in ("lm-eval", "babylm")]
-    assert sorted(presets) == sorted([*expected, "ceat: paper", "logprob-bias: first-piece"])
+    assert sorted(presets) == sorted([*expected, "ceat: paper", "logprob-bias: first-piece", "logprob-bias: paper"])
     assert "ddof 0" in presets["weat: wefe"]
     assert "sampling fixed+random" in presets["ceat: paper"]
     stimuli = json.loads(penchant("schema", "stimuli")[1])

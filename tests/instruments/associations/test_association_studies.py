@@ -3,6 +3,7 @@ bundled masked model; Bangla with tiny models on the sample text of the paper's 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import polars as pl
 import pytest
 import yaml
 
+import penchant as pc
 from answers import Answer
 from bengali_models import bengali_model, bengali_vectors
 from paths import ROOT, SHARED, bundled, package_file
 from penchant import read_stimuli
 from penchant.corpus.nfc import normalise
+from penchant.errors import DataError
 from penchant.papers.paper import paper
 from penchant.study.result_directories import read_outcome
 
@@ -111,12 +114,79 @@ def test_bangla_by_four_measures(penchant: Program, tmp_path: Path) -> None:
     assert occurrences
 
 
-def stand_ins(folder: Path) -> list[Path]:
+RELEASED = SHARED / "bangla"
+"""The authors' files as they are."""
+RELEASED_STUDY = """
+study: released
+models: []
+probes:
+  - weat: {data: bangla, compat: paper, draws: 500, exact: 1000}
+  - seat: {data: bangla, compat: paper, draws: 500, exact: 1000}
+  - ceat: {data: bangla, compat: paper, categories: [ceat7, ceat8], sentences: bangla2b.txt, samples: [20],
+      segments: [9], max_missing: 0.95, resamples: 200}
+  - logprob-bias: {data: bangla, contexts: associations-bn, compat: paper, limit: 3, resamples: 200}
+"""
+
+
+@pytest.mark.skipif(not RELEASED.is_dir(), reason=f"no data set in {RELEASED}; see tests/paths.py")
+def test_all_measures_run_on_the_released_files(penchant: Program, tmp_path: Path) -> None:
+    """Words from the authors' folder for every measure; sentences with two gaps from the bundled set."""
+    models = stand_ins(tmp_path, RELEASED)
+    (tmp_path / "released.yaml").write_text(RELEASED_STUDY, "utf-8")
+    options = [part for model in models for part in ("-m", model)]
+    folders = ("--data", SHARED, "--data", tmp_path)
+    code, _, err = penchant("run", tmp_path / "released.yaml", *options, *folders, "-o", tmp_path / "out")
+    assert code == 0, err
+    outcome = read_outcome(tmp_path / "out")
+    probes = {(probe, Path(model).name): result for (probe, model), result in outcome.results.items()}
+    assert {probe for probe, _ in probes} == {"weat", "seat", "ceat", "logprob-bias"}
+    ids = [f"ceat{number}" for number in range(1, 10)]
+    for kind in ("wordpiece", "unigram"):
+        found = probes["logprob-bias", kind]
+        assert found.signature["contexts"].startswith("associations-bn#")
+        assert found.signature["data"].startswith("bangla#")
+        effects = found.summary.filter(measure="effect size", context="all")
+        assert effects["category"].to_list() == [*ids, "T1"]
+        assert effects["value"].is_finite().all()
+        assert found.items["id"].is_unique().all()
+    for probe, kind in (("weat", "word2vec.txt"), ("seat", "wordpiece")):
+        effects = probes[probe, kind].summary.filter(measure="effect size")
+        assert effects["category"].to_list() == ids
+        assert effects["value"].is_finite().all(), (probe, effects["note"].to_list())
+    assert "contexts" not in probes["weat", "word2vec.txt"].signature
+
+
+@pytest.mark.skipif(not RELEASED.is_dir(), reason=f"no data set in {RELEASED}; see tests/paths.py")
+def test_the_words_are_those_of_the_released_files() -> None:
+    """Counted in the files: every word of nine categories, and 135 and 176 traits, of which some stand twice."""
+    own = {category.id: category for category in read_stimuli(bundled("associations-bn")).categories}
+    *words, traits = pc.LogProbBias(str(RELEASED), contexts="associations-bn", compat="paper").chosen()
+    for number, category in enumerate(words, 1):
+        released = json.loads((RELEASED / f"ceat{number}.jsonl").read_text("utf-8"))
+        lists = [released[key]["examples"] for key in ("targ1", "targ2", "attr1", "attr2")]
+        assert [list(part.words) for part in category.lists()] == lists
+        assert category.contexts == own[f"C{number}"].contexts
+        assert category.target == own[f"C{number}"].target
+    assert traits.contexts == own["T1"].contexts
+    for part, nouns in ((traits.x, own["T1"].x), (traits.y, own["T1"].y)):  # spelled as in the authors' files
+        assert list(map(normalise, part.words)) == list(nouns.words)
+    for part, name, n in ((traits.a, "positive", 135), (traits.b, "negative", 176)):
+        assert list(part.words) == (RELEASED / f"{name}_traits_bn.txt").read_text("utf-8").split()
+        assert len(part.words) == n
+    with pytest.raises(DataError, match="occurs twice"):
+        pc.LogProbBias(str(RELEASED), contexts="associations-bn").chosen()
+    with pytest.raises(DataError, match="has no contexts"):
+        pc.LogProbBias(str(RELEASED), compat="paper").chosen()
+
+
+def stand_ins(folder: Path, data: Path | None = None) -> list[Path]:
     """Word vectors and tiny models of three kinds for the Bangla study, and its sentences."""
     text = [normalise(line) for line in SAMPLE.read_text("utf-8").splitlines() if line.strip()]
-    stimuli = read_stimuli(bundled("associations-bn"))
-    shown = [context.text for category in stimuli.categories for context in category.contexts]
+    own = read_stimuli(bundled("associations-bn"))
+    stimuli = own if data is None else read_stimuli(data)
+    shown = [context.text for category in own.categories for context in category.contexts]
     training = [*text, *(form for word in stimuli.words() for form in stimuli.forms(word)), *shown]
+    training += [word for words in stimuli.traits for word in words]
     (folder / "bangla2b.txt").write_text("\n".join(text) + "\n", "utf-8")
     words = [[*line.split(), *stimuli.words()[i % 50 :: 50]] for i, line in enumerate(text)]
     return [

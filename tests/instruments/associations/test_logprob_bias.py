@@ -331,8 +331,69 @@ def test_the_first_piece_alone(zoo: Zoo, tmp_path: Path) -> None:
         several += len(own) > 1
     assert several
     assert bias("x", compat="first-piece", pieces="all").pieces == "all"
-    with pytest.raises(MethodError, match="unknown compat 'paper'; use one of first-piece"):
-        bias("x", compat="paper")
+    assert bias("x", compat="paper").duplicates == "allow"
+    with pytest.raises(MethodError, match="unknown compat 'papre'; use one of first-piece, paper"):
+        bias("x", compat="papre")
+
+
+# Contexts of another set ----------------------------------------------------------------------------------------------
+
+
+def released(folder: Path, **traits: list[str]) -> str:
+    """A folder as authors publish one: categories without sentences, and lists of traits."""
+    folder.mkdir()
+    names = zip(("targ1", "targ2", "attr1", "attr2"), LISTS.items(), strict=True)
+    content = json.dumps({key: {"category": name, "examples": words} for key, (name, words) in names})
+    for file in ("weat2.jsonl", "weat9.jsonl", "others.jsonl"):
+        (folder / file).write_text(content)
+    for kind, words in traits.items():
+        (folder / f"{kind}_traits.txt").write_text("\n".join([*words, ""]))
+    return str(folder)
+
+
+def test_contexts_of_another_set(zoo: Zoo, tmp_path: Path) -> None:
+    """By number: weat2 those of C2, not of D2; weat9 and others have none. Traits beside the paired targets of P1."""
+    other = {"C1": PLAIN, "C2": {**PLAIN, "contexts": "d", "target": "attributes"}, "D2": PLAIN}
+    contexts = {"c": CONTEXTS, "d": CONTEXTS[1:]}
+    pairs = {"P1": {**PLAIN, "paired": True, "control": "C1"}}
+    source = write_set(tmp_path / "own", LISTS, other | pairs, contexts=contexts)
+    data = released(tmp_path / "theirs", positive=["good", "late", "good"], negative=["terrible", "late"])
+    probe = bias(data, contexts=source, compat="paper")
+    words, paired = probe.chosen()
+    assert (words.id, words.target, [context.text for context in words.contexts]) == (
+        "weat2",
+        "attributes",
+        [str(context["text"]) for context in CONTEXTS[1:]],
+    )
+    assert (paired.id, paired.a.words, paired.b.words) == ("P1", ("good", "late", "good"), ("terrible", "late"))
+    assert (paired.x.words, paired.control) == (tuple(LISTS["men"]), "")
+    result = probe.run(plain.language_model(zoo("bert")))
+    assert len(result.items) == len(CONTEXTS[1:]) * 6 * 7 + len(CONTEXTS) * 6 * 4
+    assert result.items["id"].is_unique().all()  # late, which is in both lists, too
+    assert result.signature["contexts"].startswith("own#")
+    assert {file.name for file in probe.files()} == {
+        "weat2.jsonl",
+        "weat9.jsonl",
+        "others.jsonl",
+        "positive_traits.txt",
+        "negative_traits.txt",
+        "set.yaml",
+    }
+    assert any("others" in caution and "weat9" in caution for caution in result.cautions)
+
+
+def test_contexts_that_are_not_there(zoo: Zoo, tmp_path: Path) -> None:
+    data = released(tmp_path / "theirs")
+    assert "contexts" not in bias(write_set(tmp_path / "own", LISTS, {"C2": PLAIN}, contexts={"c": CONTEXTS})).recipe(
+        plain.language_model(zoo("bert")), [Path()]
+    )
+    with pytest.raises(DataError, match="no such file or directory"):
+        bias(data, contexts="nowhere").chosen()
+    assert len(bias(data, contexts=str(tmp_path / "own")).chosen()) == 1  # without traits no category is added
+    (tmp_path / "theirs" / "positive.txt").write_text("\n")
+    (tmp_path / "theirs" / "negative.txt").write_text("bad\n")
+    with pytest.raises(DataError, match=r"positive\.txt: contains no words"):
+        bias(data, contexts=str(tmp_path / "own")).chosen()
 
 
 # What is missing ------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import builders
 from answers import Answer, without_line
+from bengali_models import bengali_model
 from builders import refusal
 from paths import SHARED, bundled, needs_shared
 from penchant.corpus.word_segmentation import count_words
@@ -424,6 +425,10 @@ CLAIMS: dict[str, tuple[dict[str, tuple[str, int]], dict[float, int]]] = {
         {"colloquial": ("h01–h20", -1), "standard": ("s01–s20", 1), "neutral": ("n01–n20", 0)},
         {-1: 17, -0.5: 3, 0: 20, 0.5: 3, 1: 17},
     ),
+    "early-new-high-german-60": (
+        {"early": ("e01–e20", -1), "modern": ("m01–m20", 1), "neutral": ("n01–n20", 0)},
+        {-1: 18, -0.5: 2, 0: 20, 0.5: 2, 1: 18},
+    ),
 }
 """What the data statements say: the ids of each group and its sign, and how many sentences stand at each point."""
 REGISTERS = {"early-modern-240": 10, "czech-register-60": 4}
@@ -445,7 +450,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_three_sets_are_bundled() -> None:
+def test_every_bundled_set_is_looked_at() -> None:
     assert bundled_names(Cloze.folder() / "sets", "set.yaml") == sorted(CLAIMS)
 
 
@@ -579,6 +584,40 @@ def test_bundled_lexicons_are_as_their_statements_say(name: str) -> None:
     assert f"{len(words):,} lower-case word" in said
     table = re.findall(r"^\| (−?[\d.]+) \|.*\| (\d+) \|$", said, re.MULTILINE)
     assert {float(point.replace("−", "-")): int(n) for point, n in table} == Counter(values.values())
+
+
+def test_the_german_lexicon_is_as_its_statement_says() -> None:
+    """Nothing in the neutral sentences tells the time, nor is any word in the lexicon twice but for its case."""
+    found, said = bundled_set("early-new-high-german-60"), statement("early-new-high-german-60")
+    values = read_lexicon(found.lexicon)
+    assert list(values) == sorted({word.lower() for word in values})
+    assert f"valences of {len(values)} frequent words" in said
+    table = re.findall(r"^\| (−?[\d.]+) \|.*\| (\d+) \|$", said, re.MULTILINE)
+    assert {float(point.replace("−", "-")): int(n) for point, n in table} == Counter(values.values())
+    for sentence in found.sentences:
+        rated = [values.get(word.lower(), 0.0) for word in WORD.findall(sentence.text.replace(GAP, " "))]
+        side = np.sign(sentence.expected)
+        assert all(value * side > 0 for value in rated if value) if side else not any(rated), sentence.item.place
+    assert "No native philologist" in said
+
+
+def test_the_german_set_runs_and_is_rated(penchant: Callable[..., Answer], tmp_path: Path) -> None:
+    """Three lines are a study; a tiny model knows the letters. Its words are rated by the lexicon or by nobody yet."""
+    found = bundled_set("early-new-high-german-60")
+    lines = [sentence.text.replace(GAP, " ") for sentence in found.sentences] + list(read_lexicon(found.lexicon)) * 3
+    model = bengali_model("wordpiece", lines, tmp_path)
+    study = f"study: periods\nmodels: [{model}]\nprobes: [cloze: {{data: {found.name}, draws: 10}}]\n"
+    (tmp_path / "periods.yaml").write_text(study, "utf-8")
+    code, _, err = penchant("run", "periods.yaml", "-o", "first")
+    assert code == 0, err
+    (place,) = (tmp_path / "first").glob("*/*/items.parquet")
+    items = pl.read_parquet(place)
+    assert len(items) == 60
+    assert set(items["sources"].explode()) == {"none", "piece", "set lexicon"}
+    code, out, err = penchant("ratings", "export", "first")
+    assert code == 0, err
+    row = next(csv.DictReader(out.removeprefix("\ufeff").splitlines()))
+    assert row["scale"].startswith("Early New High German is -1, present-day German is 1")
 
 
 def test_czech_candidates_are_all_rated() -> None:

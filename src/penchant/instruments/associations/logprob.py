@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import polars as pl
+from pydantic import PrivateAttr
 
 from penchant.corpus.categories import Category, WordList
+from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli, with_contexts
 from penchant.corpus.word_matching import Matcher
 from penchant.engine.scorer import Scorer, SpanScore
 from penchant.errors import DataError
@@ -108,15 +111,16 @@ def _unscored(
     category: Category, stimuli: Stimuli, language: str
 ) -> Iterator[tuple[dict[str, Any], tuple[tuple[int, int], tuple[int, int]]]]:
     targets, attributes = _fillers(category, stimuli)
-    labels = category.labels()
+    labels, called = category.labels(), _called([*targets, *attributes])
     matcher = Matcher({word: [word] for _, word in attributes}, language)
     for number, context in enumerate(category.contexts):
         rest = context.text.replace("{target}", " ").replace("{attribute}", " ")
         leaks = {match.word for match in matcher.find(canonical(rest))}
+        place = f"{category.id} {context.structure}.{number}"
         for (attribute_side, attribute), (target_side, target) in product(attributes, targets):
             text, *spans = context.sentence(target, attribute)
             row = {
-                "id": f"{category.id} {context.structure}.{number} {target} {attribute}",
+                "id": f"{place} {called[target_side, target]} {called[attribute_side, attribute]}",
                 "category": category.id,
                 "label": category.label,
                 "context": context.structure,
@@ -142,6 +146,15 @@ def _fillers(category: Category, stimuli: Stimuli) -> list[list[tuple[str, str]]
     ]
 
 
+def _called(fillers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the name of every word in ids of items: the word, with its set if it is in both sets of a slot."""
+    sides = Counter(("XY" if side in "XY" else "AB", word) for side, word in fillers)
+    return {
+        (side, word): f"{word} ({side})" if sides["XY" if side in "XY" else "AB", word] > 1 else word
+        for side, word in fillers
+    }
+
+
 def _listed(score: SpanScore) -> list[float | None]:
     return [None if math.isnan(value) else value for value in score.token_logprobs.tolist()]
 
@@ -164,6 +177,26 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
+
+    _borrowed: dict[tuple[Path, str], StimulusSet] = PrivateAttr(default_factory=dict)
+
+    def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
+        """Return the stimuli, with the contexts of another set if one is named. Raises DataError if it is invalid."""
+        stimuli = super().stimuli(base)
+        if self.contexts is None:
+            return stimuli
+        key = (self.find(self.contexts, base), stimuli.sha256)
+        if key not in self._borrowed:
+            self._borrowed[key] = with_contexts(stimuli, read_stimuli(key[0]))
+        return self._borrowed[key]
+
+    def particulars(self, base: Sequence[Path]) -> dict[str, object]:
+        """Return this instrument's own parameters, with the set of contexts if one is named."""
+        own = super().particulars(base)
+        if self.contexts is None:
+            return {name: value for name, value in own.items() if name != "contexts"}
+        source = read_stimuli(self.find(self.contexts, base))
+        return {**own, "contexts": f"{source.name}#{source.sha256[:6]}"}
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
         """Return the selected categories, or all with contexts. Raises DataError for a selected one without any."""

@@ -11,7 +11,7 @@ from penchant.corpus.length_bins import segments
 from penchant.corpus.occurrences import Bound
 from penchant.corpus.stimuli_from_python import WORD, file_of_set, word_rows
 from penchant.errors import MethodError
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, Written, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, File, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.limits import COUNT, LAYERS, PARTITIONS, RESAMPLES
 from penchant.records import BaseResult
@@ -189,8 +189,17 @@ class LogProbBiasSettings(AssociationSettings):
     """The parameters of the log-probability bias score."""
 
     name: ClassVar[str] = "logprob-bias"
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"first-piece": {"pieces": "first"}}
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "first-piece": {"pieces": "first"},
+        "paper": {"duplicates": "allow"},
+    }
 
+    contexts: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
+    """A set of stimuli whose sentences the categories without sentences use. Default: none.
+
+    A category takes those of the category with the same name, or else of the first whose name ends with the same number
+    (`ceat1` those of `C1`). Traits in the folder `data` become the attributes of its categories of paired targets.
+    """
     pieces: Literal["all", "first"] = "all"
     """Scoring of a word of several pieces: `all` (default) or `first`.
 
