@@ -1,9 +1,9 @@
 """Compare ways to make the scores of minimal pairs independent of token length: docs/normalisation.csv.
 
-usage: python bench/normalisation.py RESULT_DIR UNIGRAMS.parquet… -o docs/normalisation.csv [--people FILE]
+usage: python bench/normalisation.py --result DIR UNIGRAMS.parquet … -o docs/normalisation.csv [--people FILE]
 
-RESULT_DIR is a study of minimal pairs (all of BLiMP, and pairs of the bundled grammar), with a table of unigrams for
-each model in the order of the study (penchant corpus unigrams). FILE has the accuracies of people: BLiMP's
+DIR has a study of minimal pairs with one model, and UNIGRAMS the frequencies of its tokens (penchant corpus unigrams);
+models are compared on the pairs that both were given. FILE has the accuracies of people: BLiMP's
 human_validation_summary.csv.
 """
 
@@ -82,6 +82,7 @@ class Pairs:
     difference: Array
     paradigm: NDArray[np.str_]
     phenomenon: NDArray[np.str_]
+    ids: NDArray[np.str_]
 
     def credits(self, how: str, parameters: tuple[float, ...] = ()) -> Array:
         """Return 1 for each pair whose acceptable sentence has the higher score, ½ for a tie, else 0."""
@@ -160,7 +161,7 @@ def unigram_sums(file: Path, tokens: pl.Series) -> Array:
 def pairs_of(items: pl.DataFrame, unigrams: Path) -> Pairs:
     """Return the pairs in the items of a result."""
     good, bad = (sides(items, role, unigram_sums(unigrams, items[f"tokens_{role}"])) for role in ("good", "bad"))
-    names = (items[name].to_numpy().astype(str) for name in ("group", "phenomenon"))
+    names = (items[name].cast(pl.String).to_numpy().astype(str) for name in ("group", "phenomenon", "id"))
     return Pairs(good, bad, items["difference"].to_numpy().astype(np.float64), *names)
 
 
@@ -200,13 +201,17 @@ def rows(models: Mapping[str, Pairs], people: Mapping[str, float]) -> Iterator[d
                 yield {"model": model, "score": how, "measure": measure, **numbers(found), "fitted": told}
     if len(models) == 2:
         first, second = models.values()
-        unequal = (first.difference != 0) | (second.difference != 0)
+        _, own, others = np.intersect1d(first.ids, second.ids, return_indices=True)
+        unequal = (first.difference[own] != 0) | (second.difference[others] != 0)
+        paradigm = first.paradigm[own]
         for how, (one, other) in by_score.items():
-            both = " − ".join(models)
-            gain = clustered_mean(one - other, first.paradigm.tolist())
-            yield {"model": both, "score": how, "measure": "accuracy", **numbers(gain), "fitted": ""}
-            moved = contrast(one - other, unequal, first.paradigm)
-            yield {"model": both, "score": how, "measure": "unequal minus equal", **numbers(moved), "fitted": ""}
+            gain = one[own] - other[others]
+            measures = {
+                "accuracy": clustered_mean(gain, paradigm.tolist()),
+                "unequal minus equal": contrast(gain, unequal, paradigm),
+            }
+            for measure, found in measures.items():
+                yield {"model": " − ".join(models), "score": how, "measure": measure, **numbers(found), "fitted": ""}
 
 
 def numbers(found: Estimate) -> dict[str, object]:
@@ -216,8 +221,7 @@ def numbers(found: Estimate) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("unigrams", type=Path, nargs="+")
+    parser.add_argument("--result", type=Path, nargs=2, action="append", required=True)
     parser.add_argument("-o", "--out", type=Path, required=True)
     parser.add_argument("--people", type=Path)
     given = parser.parse_args()
@@ -225,17 +229,13 @@ def main() -> None:
     if given.people is not None:
         table = pl.read_csv(given.people)
         people = dict(table.select("Condition", "total_mean").iter_rows())
-    outcome = read_outcome(given.directory)
-    results = [result for (place, _), result in outcome.results.items() if place.startswith("minimal-pairs")]
-    found = []
-    for dataset in results[0].items["dataset"].unique(maintain_order=True):
-        models = {
-            outcome.labels.get(result.signature["model"], result.signature["model"]): pairs_of(
-                result.items.filter(dataset=dataset), unigrams
-            )
-            for result, unigrams in zip(results, given.unigrams, strict=True)
-        }
-        found += [{"data": dataset, **row} for row in rows(models, people)]
+    models: dict[str, Pairs] = {}
+    for directory, unigrams in given.result:
+        outcome = read_outcome(directory)
+        result = next(result for (place, _), result in outcome.results.items() if place == "minimal-pairs")
+        name = result.signature["model"]
+        models[outcome.labels.get(name, name)] = pairs_of(result.items, unigrams)
+    found = list(rows(models, people))
     pl.DataFrame(found).with_columns(pl.col("value", "low", "high").round(6)).write_csv(given.out)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from penchant.papers.listing import of_study
 from penchant.papers.paper import Paper, paper, papers
+from penchant.papers.section import paper_section
 from penchant.report.tables import ReportTable
 from penchant.study.result_directories import read_outcome
 
@@ -50,12 +51,14 @@ def part(title: str, points: Iterable[str]) -> Iterator[str]:
         yield from ["", f"## {title}", "", *(f"- {point}" for point in found)]
 
 
-def of_results(directory: str) -> str:
+def of_results(name: str, directory: str) -> str:
     outcome = read_outcome(directory)
-    section = next(each for each in outcome.document().sections if each.place == "paper")
-    signature = str(next(iter(outcome.results.values())).signature)
+    section = paper_section(name, outcome.document().sections, {})
+    models = {model: line for run in outcome.document().runs for model, line in run.models.items()}
+    measured = {result.signature["model"] for result in section.results}
+    said = [f"- {model}: {line}" for model, line in models.items() if model in measured]
     tables = [table for table in section.tables() if not table.detail]
-    return "\n".join([MEASURED, "", *map(markdown, tables), f"Signature of the first number: `{signature}`"])
+    return "\n".join([MEASURED, "", *said, "", *map(markdown, tables)])
 
 
 def markdown(table: ReportTable) -> str:
@@ -70,7 +73,7 @@ def main() -> None:
         file = DOCS / f"paper-{name}.md"
         before = file.read_text("utf-8") if file.exists() else ""
         kept = before[before.index(MEASURED) :] if MEASURED in before else ""
-        file.write_text(page(paper(name), of_results(given[name]) if name in given else kept), "utf-8")
+        file.write_text(page(paper(name), of_results(name, given[name]) if name in given else kept), "utf-8")
 
 
 if __name__ == "__main__":
