@@ -239,3 +239,9 @@ class Document:
     runs: Sequence[RunFacts] = field(default_factory=tuple)
     notes: Sequence[str] = field(default_factory=tuple)
     made_of: str = ""
+
+    def models(self) -> dict[str, str]:
+        """Return the descriptions of the models that have results, by name."""
+        shown = dict.fromkeys(result.signature["model"] for part in self.sections for result in part.results)
+        lines = {name: line for run in reversed(self.runs) for name, line in run.models.items()}
+        return {name: lines[name] for name in shown if name in lines}
