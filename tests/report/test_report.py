@@ -667,6 +667,25 @@ def test_the_first_layer_of_a_template_fits_a_screen(name: str, tmp_path: Path, 
     assert 0 < hidden < len(sentences)
     answers.locator("summary").click()
     assert answers.locator("details p").last.is_visible()
+    narrow = reading(tmp_path / "report.html", viewport={"width": 390, "height": 844})
+    narrow.page.evaluate("document.querySelectorAll('details').forEach((part) => (part.open = true))")
+    assert narrow.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_words_have_no_tokens_and_lack_some_numbers(tmp_path: Path, reading: Callable[..., Reader]) -> None:
+    """A word is a target or an attribute; numbers of the other kind are left out where each has a line."""
+    write_template("vector-bias", tmp_path)
+    study = read_study(tmp_path / "vector-bias.yaml", models=["first.txt"])
+    run_study(*study, tmp_path / "out", Run(base=[tmp_path]))
+    write_report(read_outcome(tmp_path / "out").document(), tmp_path / "report.html")
+    for width, visible in ((1280, 7), (390, 3)):
+        reader = reading(tmp_path / "report.html", viewport={"width": width, "height": 844})
+        numbers = reader.page.locator(".items tbody tr").first.locator("td.num")
+        assert sum(cell.is_visible() for cell in numbers.all()) == visible
+    reader.page.locator(".items button.open").first.click()
+    reader.page.locator(".inspector h4").wait_for()
+    assert reader.page.locator(".inspector table").count() == 0
+    assert "token" not in reader.page.locator(".items").inner_text()
 
 
 def test_the_first_two_layers_are_short(demo: Path, reading: Callable[..., Reader]) -> None:
