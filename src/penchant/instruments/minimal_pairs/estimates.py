@@ -103,10 +103,7 @@ def _of_these(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterat
     for split, sign in {ALL: None, **SPLITS}.items() if few(strata) else ():
         chosen = np.ones(len(credit), dtype=bool) if sign is None else signs == sign
         labels = [s for s, c in zip(strata, chosen, strict=True) if c]
-        if len(set(labels)) > 1:
-            share = fixed_strata_share(credit[chosen], labels, against=HALF, level=settings.level, noun=noun)
-        else:
-            share = mean_credit(credit[chosen], labels, noun, settings.level)
+        share = fixed_strata_share(credit[chosen], labels, against=HALF, level=settings.level, noun=noun)
         by, test = {"scope": THESE, "group": ALL, "split": split}, share.test if sign is None else None
         yield replace(share, measure=fixed(ACCURACY, noun), test=test, by=by)
 
