@@ -98,6 +98,19 @@ def test_accuracies(out: Path) -> None:
         assert numbers(estimate, "n", "value", "low", "high") == pytest.approx([n, p, low, high], abs=1e-9), estimate
 
 
+def test_accuracies_over_exactly_these_paradigms(out: Path) -> None:
+    items, summary = read(out, "minimal-pairs", "bundled_modern")
+    found = rows(summary, measure="accuracy, these paradigms")
+    assert {estimate["split"] for estimate in found} == set(SIDES)
+    for estimate in found:
+        correct, difference, paradigm = part(items, estimate)
+        kept = SIDES[estimate["split"]](difference)
+        x, groups = correct[kept], paradigm[kept]
+        ends = stratified_wilson(x, groups, Z)
+        assert numbers(estimate, "n", "value", "low", "high") == pytest.approx([len(x), x.mean(), *ends], abs=1e-9)
+        assert (estimate["p"] is None) == (estimate["split"] != "all")
+
+
 def test_accuracies_of_paradigms_against_one_half(out: Path) -> None:
     items, summary = read(out, "minimal-pairs", "bundled_modern")
     found = summary.filter(measure="accuracy", scope="group", split="all")

@@ -27,6 +27,7 @@ from penchant import MinimalPairs, Result, Signature, load
 from penchant.instruments.run_options import Run
 from penchant.report.detokenize import readable
 from penchant.report.page import page, write_report
+from penchant.report.references import POINT
 from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.study.catalogue import write_template
 from penchant.study.manifest import read_manifest
@@ -397,7 +398,7 @@ def test_a_click_on_a_mark_finds_its_items(pairs_study: Path, reading: Callable[
     chart.locator("path[aria-label*='row: agreement'][aria-label*='lengths: shorter']").first.click()
     found = first.filter((pl.col("group") == "agreement") & (pl.col("difference") < 0))
     assert reader.number_of_items() == len(found) > 0
-    chart.locator("path[aria-label*='row: all pairs'][aria-label*='lengths: same']").first.click()
+    chart.locator("path[aria-label*='row: these'][aria-label*='lengths: same']").first.click()
     assert reader.number_of_items() == (first["difference"] == 0).sum()
 
 
@@ -470,14 +471,13 @@ def test_estimates_are_those_of_the_results(pairs_study: Path, reading: Callable
     shown = reader.page.locator("#s0-accuracy tbody tr").first.locator("td").all_inner_texts()
     cells = [" ".join(text.split()) for text in shown]
     summary = results(pairs_study)[0].summary
-    row = summary.filter(
-        (pl.col("scope") == "overall") & (pl.col("measure") == "accuracy") & (pl.col("split") == "all")
-    ).row(0, named=True)
+    row = summary.filter(measure="accuracy, these paradigms", split="all").row(0, named=True)
     low, value, high = (f"{100 * row[key]:.1f}" for key in ("low", "value", "high"))
-    assert cells[:5] == [
+    assert cells[:6] == [
         "pairs",
         "none",
         results(pairs_study)[0].signature["model"],
+        "these paradigms",
         str(row["n"]),
         f"{value} [{low}, {high}]" + "a" * bool(row["note"]),
     ]
@@ -667,6 +667,25 @@ def test_the_first_layer_of_a_template_fits_a_screen(name: str, tmp_path: Path, 
     assert 0 < hidden < len(sentences)
     answers.locator("summary").click()
     assert answers.locator("details p").last.is_visible()
+    narrow = reading(tmp_path / "report.html", viewport={"width": 390, "height": 844})
+    narrow.page.evaluate("document.querySelectorAll('details').forEach((part) => (part.open = true))")
+    assert narrow.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_words_have_no_tokens_and_lack_some_numbers(tmp_path: Path, reading: Callable[..., Reader]) -> None:
+    """A word is a target or an attribute; numbers of the other kind are left out where each has a line."""
+    write_template("vector-bias", tmp_path)
+    study = read_study(tmp_path / "vector-bias.yaml", models=["first.txt"])
+    run_study(*study, tmp_path / "out", Run(base=[tmp_path]))
+    write_report(read_outcome(tmp_path / "out").document(), tmp_path / "report.html")
+    for width, visible in ((1280, 7), (390, 3)):
+        reader = reading(tmp_path / "report.html", viewport={"width": width, "height": 844})
+        numbers = reader.page.locator(".items tbody tr").first.locator("td.num")
+        assert sum(cell.is_visible() for cell in numbers.all()) == visible
+    reader.page.locator(".items button.open").first.click()
+    reader.page.locator(".inspector h4").wait_for()
+    assert reader.page.locator(".inspector table").count() == 0
+    assert "token" not in reader.page.locator(".items").inner_text()
 
 
 def test_the_first_two_layers_are_short(demo: Path, reading: Callable[..., Reader]) -> None:
@@ -678,6 +697,27 @@ def test_the_first_two_layers_are_short(demo: Path, reading: Callable[..., Reade
     reader.page.get_by_role("link", name="The numbers.").first.click()
     assert table.is_visible()
     assert reader.troubles == []
+
+
+def test_methods_are_one_click_away(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    """They lead with the numbers of the answers; every number has one line, and no work is cited twice among them."""
+    reader = reading(pairs_study / "report.html", viewport=WIDE)
+    reader.page.get_by_role("link", name="Methods", exact=True).click()
+    heading = reader.page.locator("#s0-methods")
+    assert 0 <= heading.evaluate("part => part.getBoundingClientRect().top") < 100
+    (placed,) = read_outcome(pairs_study).document().sections
+    first, others = (text.split(POINT)[1:] for text in placed.methods() if POINT in text)
+    assert [line.split(": ")[0] for line in first] == ["accuracy, these paradigms", "accuracy difference"]
+    names = [name for line in [*first, *others] for name in line.split(": ")[0].split("; ")]
+    frames = (*(result.summary for result in placed.results), placed.comparison)
+    bounded = (frame.filter(pl.col("low").is_not_nan()) for frame in frames if frame is not None)
+    known = {name for frame in bounded for name in frame["measure"]}
+    assert len(names) == len(set(names)) and known <= set(names)
+    works = re.findall("@[a-z0-9]+", " ".join([*first, *others]))
+    assert len(works) == len(set(works)) > 3
+    shown = reader.page.locator(".reviewers li:visible").all_inner_texts()
+    assert [len([text for text in shown if text.startswith(line.split(": ")[0])]) for line in first] == [1] * len(first)
+    assert not reader.page.locator(".reviewers li", has_text=others[0].split(": ")[0] + ":").first.is_visible()
 
 
 READ = """[...document.querySelectorAll("header, main > section")]
@@ -705,7 +745,7 @@ def test_without_scripts_the_estimates_are_there(pairs_study: Path, browser: Bro
     context = browser.new_context(java_script_enabled=False, offline=True)
     opened = context.new_page()
     opened.goto((pairs_study / "report.html").as_uri())
-    assert opened.locator("#s0-accuracy tbody tr").count() == 6
+    assert opened.locator("#s0-accuracy tbody tr").count() == 12  # two models, three scores, two scopes
     assert "JavaScript, which is off" in opened.locator("body").inner_text()
     context.close()
 

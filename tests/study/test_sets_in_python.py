@@ -136,11 +136,12 @@ def test_a_saved_result_gives_a_sheet(lm: Any, tmp_path: Path, penchant: Any) ->
     assert out.startswith("sentence,text,word,filled,scale,rater,rating")
 
 
-def test_of_few_paradigms_the_note_names_the_other_scope(lm: Any) -> None:
+def test_of_few_paradigms_a_note_says_how_few(lm: Any) -> None:
     sentences = [("The cats sleep.", "The cats sleeps.", "a"), ("She sings.", "She sing.", "b")] * 3
     rows = [{"good": good, "bad": bad, "group": group} for good, bad, group in sentences]
     probe = pc.MinimalPairs(rows, resamples=100)
     found = [probe.run(model) for model in (lm, "bundled:early-modern")]
     for frame in (found[0].summary.filter(measure="accuracy"), pc.compare(*found)):
         overall = frame.filter(scope="overall", split="all", normalise="none")
-        assert "see the scope 'these groups'" in overall["note"].item()
+        (note,) = (each for each in json.loads(overall["notes"].item()) if each["code"] == "minimal_pairs.of-others")
+        assert note["params"] == {"noun": "paradigms", "have": 2}

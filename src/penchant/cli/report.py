@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -204,7 +205,7 @@ def _brief_cautions(document: Document) -> list[str]:
 
 
 def _tables(document: Document, estimates: bool) -> Iterator[str]:
-    from penchant.report.terminal import answered, columns
+    from penchant.report.terminal import answered, columns, wrapped
 
     several = len(document.sections) > 1
     for section in document.sections:
@@ -213,6 +214,8 @@ def _tables(document: Document, estimates: bool) -> Iterator[str]:
         head = f"{one_line(section.place)}: " if several else ""
         for table in section.tables() if estimates else section.compared():
             yield head + str(table)
+    if models := [f"{name}, {line}" for name, line in document.models().items()]:
+        yield "\n".join(chain(["Models"], *(wrapped(one_line(each), columns(), "- ") for each in models)))
 
 
 def _screens(document: Document, estimates: bool, notes: Sequence[str]) -> Iterator[str]:

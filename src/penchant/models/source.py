@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,13 @@ _BUNDLED = PACKAGE / "bundled"
 def bundled_models() -> list[str]:
     """Return the names of the models that ship with penchant, without `bundled:`."""
     return bundled(_BUNDLED, "config.json")
+
+
+def bundled_card(spec: str) -> str:
+    """Return what the first sentence of a bundled model's card says, without remarks in brackets, in lower case."""
+    card = (_BUNDLED / spec.removeprefix("bundled:") / "README.md").read_text(encoding="utf-8")
+    first = re.sub(r"\s*\([^)]*\)", "", card.split("\n\n")[1]).replace("\n", " ").partition(". ")[0].removesuffix(".")
+    return first[:1].lower() + first[1:]
 
 
 @dataclass(frozen=True, slots=True)

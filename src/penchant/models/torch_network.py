@@ -45,7 +45,7 @@ class Network:
 
     `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs`
     records which shortcuts reproduce the plain forward pass and which rows may share a batch; by default it is
-    determined by running the model.
+    determined by running the model. `parameters` is the number of weights; those used twice are counted once.
 
     Few positions need the vocabulary projection. Therefore the trunk (the model without its head) is run on complete
     rows, and its states at the requested positions are gathered. The complete model is then run with its trunk's
@@ -59,6 +59,7 @@ class Network:
         self.device: torch.device = first_device(model)
         self.dtype: torch.dtype = model.dtype
         self.config = model.config
+        self.parameters = sum(weight.numel() for weight in model.parameters())  # before weights are packed
         self._logits_made = 0
         self._last: LastLayer | None = None
         self.proofs = Proofs()

@@ -17,6 +17,7 @@ from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import Figure
 from penchant.report.item_browser import ItemTable
+from penchant.report.method_text import OTHERS
 from penchant.report.paper import answer_table, paragraph
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import StudySection
@@ -75,7 +76,10 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
         "cited": [each for each in cited([*methods, said], known) if each.key != PENCHANT.key],
         "limits": placed.limits(),
         "paper": _paragraph(said, known)["text"],
-        "methods": [_paragraph(paragraph, placed.references) for paragraph in methods],
+        "methods": [
+            {**_paragraph(paragraph, placed.references), "closed": paragraph.startswith(OTHERS)}
+            for paragraph in methods
+        ],
         "signatures": sorted(set(shown)),
     }
 

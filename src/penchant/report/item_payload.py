@@ -79,8 +79,9 @@ def _table_block(items: ItemTable, name: str, n: int) -> str:
         "details": _details_name(items, name),
         "noun": items.noun,
         "one": for_one(1, items.noun),
-        "legend": f"Under each token: {items.unit}. ▁ is a space, ‹E2 80› are bytes of a character that is cut there, "
-        "· means no score.",
+        "legend": items.unit
+        and f"Under each token: {items.unit}. ▁ is a space, ‹E2 80› are bytes of a character that is "
+        "cut there, · means no score.",
         "parallel": items.parallel,
         "sums": items.sums,
         "n": n,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
 import polars as pl
 
@@ -13,24 +15,55 @@ from penchant.report.tables import models
 from penchant.wording.phrases import Method, read_method, shape, spanning
 from penchant.wording.templates import literal
 
+_COLUMNS = ["measure", "level", "method", "test_method", "p_holm"]
+OTHERS = "Intervals and tests of the other numbers"
+"""The beginning of the paragraph on numbers that no answer rests on."""
+_HOLM = " Holm: p adjusted over the families named in the tables [@holm1979]."
 _NO_DIFFERENCE = (
-    "Where no difference was found, the smallest detectable difference is given, at a power of 80% and, with Holm's "
-    "correction, at the level of its first step. It is computed from the width of the interval, for a normal estimate "
-    "or, where the interval allows for few items, a t-distributed one. Where the study names a bound, two one-sided "
-    "tests [@schuirmann1987] show if the difference is smaller."
+    "Smallest detectable differences: at a power of 80%, from the width of the interval, for a normal estimate or, "
+    "where the interval allows for few items, a t-distributed one. A bound named in the study: two one-sided tests "
+    "[@schuirmann1987]."
 )
 
 
+@dataclass(slots=True)
+class _Kind:
+    """The methods of the intervals and tests of a measure, by shape, and whether p-values are adjusted."""
+
+    intervals: dict[object, list[Method]] = field(default_factory=dict)
+    tests: dict[object, list[Method]] = field(default_factory=dict)
+    adjusted: bool = False
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """A key that is equal for measures with the same methods."""
+        return (*self.intervals, None, *self.tests, self.adjusted)
+
+
 def methods(
-    results: Sequence[BaseResult], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
+    results: Sequence[BaseResult],
+    comparison: pl.DataFrame | None,
+    references: Mapping[str, Reference],
+    leading: Collection[str] = (),
 ) -> list[str]:
-    """Return paragraphs on the models, the program, and the intervals and tests of estimates and differences."""
+    """Return paragraphs on the models, the program, and the intervals and tests of estimates and differences.
+
+    The measures in `leading` have a list of their own, before that of the others.
+    """
     paragraphs = [_measured(results)] if results else []
-    paragraphs += list(_paragraphs("", [result.summary for result in results], references))
-    if comparison is not None:
-        paragraphs += _paragraphs(" of differences between models", [comparison], references)
-        if no_difference_text.tables(comparison, no_difference_text.DifferenceScale()):
-            paragraphs.append(_NO_DIFFERENCE)
+    tables = [*(result.summary for result in results), *([] if comparison is None else [comparison])]
+    rows = pl.concat([table.select(_COLUMNS) for table in tables], how="vertical_relaxed")
+    levels = " and ".join(f"{level:.0%}" for level in rows["level"].unique(maintain_order=True))
+    kinds, cited = _kinds(rows), set[str]()
+    lead = f"Intervals at the level {levels}, and tests, two-sided unless stated otherwise."
+    lead += _HOLM if any(kind.adjusted for kind in kinds.values()) else ""
+    for own in (True, False):
+        chosen = {name: kind for name, kind in kinds.items() if (name in leading) == own}
+        if lines := list(_lines(chosen, references, cited)):
+            paragraphs.append(POINT.join([lead, *lines]))
+            lead = f"{OTHERS}:"
+    if comparison is not None and no_difference_text.tables(comparison, no_difference_text.DifferenceScale()):
+        paragraphs.append(_NO_DIFFERENCE)
     return paragraphs
 
 
@@ -43,38 +76,44 @@ def _measured(results: Sequence[BaseResult]) -> str:
     return f"Models: {', '.join(dict.fromkeys(named))}; measured with penchant {version}."
 
 
-def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str, Reference]) -> Iterator[str]:
-    columns = ["measure", "level", "method", "test_method", "p_holm"]
-    rows = pl.concat([table.select(columns) for table in tables], how="vertical_relaxed")
-    levels = " and ".join(f"{level:.0%}" for level in rows["level"].unique(maintain_order=True))
-    intervals = list(_used(rows, "method", references))
-    tests = list(_used(rows, "test_method", references))
-    adjusted = rows.filter(pl.col("p_holm").is_not_nan())["measure"].unique(maintain_order=True).to_list()
-    if intervals:
-        yield POINT.join([f"Intervals{of}, at the level {levels}:", *intervals])
-    if tests:
-        yield POINT.join([f"Tests{of}, two-sided unless stated otherwise:", *tests])
-    if adjusted:
-        yield f"p adjusted by Holm's method [@holm1979], over the families named in the tables: {_all(adjusted)}."
+def _kinds(rows: pl.DataFrame) -> dict[str, _Kind]:
+    kinds: dict[str, _Kind] = {}
+    for measure, how, test, adjusted in (
+        rows.select("measure", "method", "test_method", pl.col("p_holm").is_not_nan())
+        .unique(maintain_order=True)
+        .iter_rows()
+    ):
+        kind = kinds.setdefault(measure, _Kind())
+        kind.adjusted |= bool(adjusted)
+        for text, found in ((how, kind.intervals), (test, kind.tests)):
+            method = read_method(text)
+            if method is not None and not method.makes_nothing:
+                method = method.with_(two_sided=None)  # the report says it once for all tests
+                found.setdefault(shape(method), []).append(method)
+    return kinds
 
 
-def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:
-    """Yield, for each method in a column, the measures that use it, its description and its sources.
+def _lines(kinds: Mapping[str, _Kind], references: Mapping[str, Reference], cited: set[str]) -> Iterator[str]:
+    """Yield a line on each kind of number, or on several with the same methods; works are cited once, and added.
 
     Methods that differ only in numbers are merged, with the numbers as ranges.
     """
-    groups: dict[object, list[tuple[str, Method]]] = {}
-    for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():
-        method = read_method(text)
-        if method is not None and not method.makes_nothing:
-            method = method.with_(two_sided=None)  # the report says it once for all tests
-            groups.setdefault(shape(method), []).append((measure, method))
-    for alike in groups.values():
-        measures, methods = zip(*alike, strict=True)
-        keys = "; ".join(f"@{key}" for key in methods[0].sources() if key in references)
-        words = literal(spanning(methods, " to "))
-        yield f"{_all(dict.fromkeys(measures))}: {words}{f' [{keys}]' if keys else ''}"
+    groups: dict[object, list[str]] = {}
+    for measure, kind in kinds.items():
+        if kind.intervals or kind.tests:
+            groups.setdefault(kind.key, []).append(measure)
+    for measures in groups.values():
+        alike = [kinds[measure] for measure in measures]
+        parts = []
+        for each, before in (([kind.intervals for kind in alike], ""), ([kind.tests for kind in alike], "test: ")):
+            told = [_told(list(chain(*(kind[form] for kind in each))), references, cited) for form in each[0]]
+            parts += [before + ", or ".join(told)] if told else []
+        parts += ["Holm"] if alike[0].adjusted else []
+        yield f"{'; '.join(map(literal, measures))}: {'; '.join(parts)}"
 
 
-def _all(names: Iterable[str]) -> str:
-    return "; ".join(literal(name) for name in names)
+def _told(methods: Sequence[Method], references: Mapping[str, Reference], cited: set[str]) -> str:
+    keys = [key for key in methods[0].sources() if key in references and key not in cited]
+    cited.update(keys)
+    works = "; ".join(f"@{key}" for key in keys)
+    return f"{literal(spanning(methods, ' to '))}{f' [{works}]' if works else ''}"

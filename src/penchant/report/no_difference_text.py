@@ -16,6 +16,8 @@ from penchant.stats.equivalence import equivalent, narrower
 
 _OWN = {*SIDES, *Estimate("", math.nan, 0).row(), "signature"}
 """The columns of a comparison that do not identify a subset."""
+_WHOLE = ("", "all", "overall", "these groups", "group", None)
+"""Levels that say nothing beside the measure and the names of groups."""
 NEVER = "none possible"
 """The text shown if the smallest detectable difference exceeds the largest possible difference."""
 
@@ -87,7 +89,7 @@ def tables(comparison: pl.DataFrame, scale: DifferenceScale) -> list[ReportTable
 def _cells(
     row: Mapping[str, Any], subsets: list[str], scale: DifferenceScale, *, bounded: bool
 ) -> tuple[str | Number, ...]:
-    where = ", ".join(row[name] for name in subsets if row[name] not in ("", "all", None)) or "all"
+    where = ", ".join(row[name] for name in subsets if row[name] not in _WHOLE) or "all"
     cells: list[str | Number] = [
         pair_of(row),
         row["measure"],

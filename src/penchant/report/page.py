@@ -112,7 +112,7 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
         "unfinished": " ".join(filter(None, (run.unfinished for run in document.runs))),
         "made_of": document.made_of,
         "edited": [file for run in document.runs for file in run.edited],
-        "models": _models(document),
+        "models": document.models(),
         "sections": parts,
         "words": _words(parts),
         "signatures": list(signatures),
@@ -183,14 +183,6 @@ def _themed(part: Any) -> Any:
     if isinstance(part, list):
         return [_themed(value) for value in part]
     return "var(--ink)" if part == INK else part
-
-
-def _models(document: Document) -> list[dict[str, str]]:
-    shown = {result.signature["model"] for part in document.sections for result in part.results}
-    lines: dict[str, str] = {}
-    for run in document.runs:
-        lines = {**run.models, **lines}
-    return [{"name": name, "line": line} for name, line in lines.items() if name in shown]
 
 
 def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

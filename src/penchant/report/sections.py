@@ -16,7 +16,7 @@ from penchant.report.item_browser import ItemTable
 from penchant.report.no_difference_text import DifferenceScale
 from penchant.report.references import Reference
 from penchant.report.tables import ReportTable, untold
-from penchant.report.verdicts import Answer
+from penchant.report.verdicts import NOT_MEASURED, Answer
 
 _INTERVAL = re.compile(r"\[(?=[+−]?\d)")
 """The beginning of an interval in a sentence."""
@@ -166,9 +166,14 @@ class StudySection:
         if self.section.items is not None:  # an overview leaves that to its sections
             paragraphs += [
                 *self._over_steps("methods"),
-                *method_text.methods(self.results, self.comparison, self.references),
+                *method_text.methods(self.results, self.comparison, self.references, self._answered()),
             ]
         return paragraphs
+
+    def _answered(self) -> set[str]:
+        """Return the measures of the estimates behind the answers."""
+        verdicts = (verdict for answer in self._own_answers() for verdict in answer.verdicts)
+        return {each.row["measure"] for each in verdicts if each.row and each.kind != NOT_MEASURED}
 
     def compared(self) -> list[ReportTable]:
         """Return the tables of differences between models."""
@@ -234,3 +239,9 @@ class Document:
     runs: Sequence[RunFacts] = field(default_factory=tuple)
     notes: Sequence[str] = field(default_factory=tuple)
     made_of: str = ""
+
+    def models(self) -> dict[str, str]:
+        """Return the descriptions of the models that have results, by name."""
+        shown = dict.fromkeys(result.signature["model"] for part in self.sections for result in part.results)
+        lines = {name: line for run in reversed(self.runs) for name, line in run.models.items()}
+        return {name: lines[name] for name in shown if name in lines}

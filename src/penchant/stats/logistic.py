@@ -128,6 +128,7 @@ def fit(
     strata: Iterable[Hashable] | None = None,
     clusters: Iterable[Hashable] | None = None,
     levels: bool = False,
+    noun: str = "clusters",
 ) -> LogisticFit:
     """Fit Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
@@ -141,7 +142,7 @@ def fit(
     Standard errors are model-based, from the penalised information, as in logistf. With ties but no clusters they are
     sandwich errors over items, since a tie varies less than the model assumes. With G ≥ 2 `clusters` of whole strata,
     they are sandwich errors over clusters, with a t distribution of G−1 degrees of freedom, and never below the
-    model-based errors.
+    model-based errors. `noun` is the plural noun for clusters.
 
     If all differences are 0, only the intercept is fitted: log((k + ½)/(n − k + ½)) for k right choices out of n. If
     the difference separates right from wrong choices, the Wald interval of the slope is approximate. Raises DataError
@@ -161,7 +162,8 @@ def fit(
         return LogisticFit(len(y), notes=(nothing,))
     lost = int(np.count_nonzero(~linked))
     left_out = Note("no-link", strata=len(np.unique(strata_codes[~linked])), items=lost) if lost else None
-    model = _Model.of(y[linked], steps[linked], strata_codes[linked], None if codes is None else codes[linked], free)
+    of_each = None if codes is None else codes[linked]
+    model = _Model.of(y[linked], steps[linked], strata_codes[linked], of_each, free, noun)
     fitted = model.fit()
     extrapolated = None
     if not np.isnan(fitted.intercept) and not x.min() <= 0 <= x.max():
@@ -210,9 +212,10 @@ class _Model:
     stratum: Codes
     cluster: Codes | None
     line: bool
+    noun: str
 
     @classmethod
-    def of(cls, y: Array, steps: Array, strata: Codes, clusters: Codes | None, free: bool) -> _Model:
+    def of(cls, y: Array, steps: Array, strata: Codes, clusters: Codes | None, free: bool, noun: str) -> _Model:
         groups = np.zeros_like(strata) if clusters is None else clusters
         cells, times = np.unique(np.column_stack([strata, groups, steps, y]), axis=0, return_counts=True)
         stratum = np.unique(cells[:, 0], return_inverse=True)[1]
@@ -232,7 +235,7 @@ class _Model:
         else:
             terms = np.empty((len(x), 0))
         rows = Rows(cells[:, 3], np.hstack([intercepts, terms]), times.astype(float))
-        return cls(rows, back, stratum, None if clusters is None else cluster, line)
+        return cls(rows, back, stratum, None if clusters is None else cluster, line, noun)
 
     @property
     def items(self) -> Array:
@@ -325,7 +328,7 @@ class _Model:
                 sums[:, 1] *= (groups - 1) / groups / (1 - self._shares(at.weights))
             robust = np.sqrt((sums**2).sum(axis=0) * (groups - 1) / groups)
             kind = Method("errors-clusters", clusters=groups)
-            return np.maximum(robust, model), groups - 1.0, kind, present(few_clusters(groups))
+            return np.maximum(robust, model), groups - 1.0, kind, present(few_clusters(groups, self.noun))
         notes = (Note("one-cluster"),) if groups == 1 else ()
         robust = np.sqrt((rows.times[:, None] * influence**2).sum(axis=0))
         if has_ties(rows.y) and bool(np.all(robust > 1e-6 * model)):

@@ -15,7 +15,7 @@ from penchant.grammar.grammar import bundled_grammars, find_grammar
 from penchant.grammar.grammar_file import GRAMMAR_FILE, read_grammar_file
 from penchant.instruments.descriptor import Schemas
 from penchant.instruments.registry import bundled_sets, instrument, instruments, template_files
-from penchant.models.source import bundled_models
+from penchant.models.source import bundled_card, bundled_models
 from penchant.study.study_file import schema as study_schema
 from penchant.tables.documents import SETTINGS, read_yaml
 
@@ -98,7 +98,7 @@ def _models() -> Rows:
         ("DIRECTORY", "a directory that save_pretrained wrote"),
         ("FILE.gguf", "a causal model in a GGUF file (needs penchant[gguf])"),
         ("FILE.txt .vec .bin .npy", "static word vectors: word2vec, GloVe, or an array with its vocabulary"),
-        *((f"bundled:{name}", "ships with penchant") for name in bundled_models()),
+        *((f"bundled:{name}", bundled_card(name)) for name in bundled_models()),
     ]
 
 

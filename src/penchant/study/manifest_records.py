@@ -11,7 +11,9 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from penchant.models.load import LanguageModel
+from penchant.models.source import bundled_card
 from penchant.plurals import counted
+from penchant.vectors.static import StaticVectors
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
@@ -108,6 +110,8 @@ class ModelRecord(_Record):
     """Texts that may share a batch: of any length ("padded"), of equal length ("equal-length"), or none ("single")."""
     cautions: list[str] = []
     """The warnings of the model loader."""
+    about: str = ""
+    """What the model is: for a language model its kind and size, for word vectors the file, words and dimensions."""
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:
@@ -119,6 +123,7 @@ class ModelRecord(_Record):
             dtype="float32",
             device="none",
             cautions=list(model.cautions),
+            about=_about(model),
         )
         if not isinstance(model, LanguageModel):
             return record
@@ -133,7 +138,18 @@ class ModelRecord(_Record):
 
     def line(self) -> str:
         """Return a one-line description of the record."""
-        return f"{self.kind}, {self.dtype} on {self.device}, fingerprint {self.fingerprint}"
+        where = "" if self.device == "none" else f", {self.dtype} on {self.device}"
+        return f"{self.about or self.kind}{where}, fingerprint {self.fingerprint}"
+
+
+def _about(model: Any) -> str:
+    if isinstance(model, LanguageModel):
+        card = bundled_card(model.spec) if model.spec.startswith("bundled:") else f"a {model.kind} model"
+        return f"{card}, {counted(model.network.parameters, 'parameters')}"
+    if isinstance(model, StaticVectors):
+        size = f"{counted(len(model), 'words')} × {model.matrix.shape[1]:,}"
+        return f"word vectors {Path(model.spec).name or model.name}, {size}"
+    return ""
 
 
 class CountsRecord(_Record):

@@ -174,7 +174,7 @@ def interval_layers(
     `marks` is the field that contains the `levels`, `order` the order of the rows, and `form` the number format of
     tooltips. Colours follow the order of `levels`. The axis of a long plot is at the top.
     """
-    top = {"axis": alt.Axis(orient="top")} if len(order) > LONG else {}
+    across = alt.Axis(orient="top" if len(order) > LONG else "bottom", labelFlush=False)
     names = list(levels)
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
@@ -183,10 +183,10 @@ def interval_layers(
         yOffset=alt.YOffset(f"{marks}:N", sort=names),
         color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=alt.Legend(orient="bottom", columns=1)),
     )
-    rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis, **top), x2="high:Q")
+    rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis, axis=across), x2="high:Q")
     tooltips = [alt.Tooltip(f"{name}:Q", format=form, title=title) for name, title in _TOOLTIPS]
     point = base.mark_point(filled=True, size=50, opacity=1).encode(
-        x=alt.X("value:Q", title=axis, **top),
+        x=alt.X("value:Q", title=axis, axis=across),
         shape=alt.Shape(f"{marks}:N", sort=names, scale=shapes),
         tooltip=["row:N", f"{marks}:N", *tooltips, "n:Q"],
     )

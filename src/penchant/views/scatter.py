@@ -91,7 +91,7 @@ class Scatter:
         base = alt.Chart(alt.InlineData(points)).encode(**_encoded(axes))
         tooltips = [alt.Tooltip(f"{key}:Q", format=form) if form else f"{key}:N" for key, form in self.told.items()]
         dots = base.mark_point(filled=True, size=30, opacity=0.9, color=colour).encode(tooltip=tooltips)
-        names = base.mark_text(fontSize=9, align="left", dx=5, dy=-3, color=INK, aria=False).encode(text="name:N")
+        names = base.mark_text(fontSize=10, align="left", dx=5, dy=-3, color=INK, aria=False).encode(text="name:N")
         lines = [layer for line in panel.lines for layer in _drawn(line, axes, colour)]
         return alt.layer(*lines, dots, *([names] if self.names else [])).properties(width=self.side, height=self.side)
 

@@ -560,18 +560,35 @@ class TestCharts:
 
     def test_accuracy_shows_the_numbers_of_the_summary(self) -> None:
         found = result(scored(ROWS))
-        own = found.summary.filter((pl.col("measure") == "accuracy") & (pl.col("normalise") == "none"))
+        accuracy = pl.col("measure").is_in(["accuracy", "accuracy, these paradigms"])
+        own = found.summary.filter(accuracy, normalise="none").filter(pl.col("n") > 0)
         wanted = {
-            ("all pairs" if row["scope"] == "overall" else row["group"], row["split"]): row["value"]
+            ("these 3 paradigms" if row["scope"] == "these groups" else row["group"], row["split"]): row
             for row in own.iter_rows(named=True)
-            if row["split"] != "all" and row["scope"] != "phenomenon" and row["n"]
+            if row["scope"] in ("these groups", "group")
         }
         marks = self.marks(drawn([found])["accuracy"])
         assert len(marks) == len(wanted) > 6
-        splits = {"shorter": "A<U", "same": "A=U", "longer": "A>U"}
+        splits = {"any": "all", "shorter": "A<U", "same": "A=U", "longer": "A>U"}
         for row in marks:
-            assert row["value"] == pytest.approx(100 * wanted[row["row"], splits[row["lengths"]]])
-            assert row["low"] <= row["value"] <= row["high"]
+            told = wanted[row["row"], splits[row["lengths"]]]
+            numbers = [100 * told[name] for name in ("value", "low", "high")]
+            assert [row[name] for name in ("value", "low", "high")] == pytest.approx(numbers)
+
+    @pytest.mark.parametrize(
+        ("paradigms", "name"), [(1, "all pairs"), (3, "these 3 paradigms"), (12, "paradigms like these")]
+    )
+    def test_the_first_mark_is_the_answers_number(self, paradigms: int, name: str) -> None:
+        rows = [(f"p{i % paradigms}", float(i % 5), 2.0, 4 + (i % 7 == 0), 4) for i in range(600)]
+        found = result(scored(rows))
+        (verdict,) = verdicts(SECTION, [found])["prefers"]
+        first = self.marks(drawn([found])["accuracy"])[0]
+        assert (first["row"], first["lengths"]) == (name, "any")
+        assert (*(first[key] / 100 for key in ("value", "low", "high")), 600) == pytest.approx(numbers(verdict))
+
+    def test_pairs_of_one_length_are_drawn_once(self) -> None:
+        marks = self.marks(drawn([result(scored([("p", 1.0, 0.0, 4, 4)] * 60))])["accuracy"])
+        assert [(row["row"], row["lengths"], row["n"]) for row in marks] == [("all pairs", "same", 60)]
 
     def test_every_model_has_its_panel(self) -> None:
         found = drawn([result(scored(ROWS), model) for model in ("one", "two", "three")])
@@ -594,7 +611,7 @@ class TestCharts:
         rows = [(name, score, 0.0, 3, 3) for name, score in (("low", -1.0), ("high", 1.0), ("tie", 0.0)) for _ in "ab"]
         chart = json.loads(drawn([result(scored(rows))])["accuracy"].to_json())
         encoding = chart["concat"][0]["layer"][1]["encoding"]
-        assert encoding["y"]["sort"] == ["all pairs", "low", "tie", "high"]
+        assert encoding["y"]["sort"] == ["these 3 paradigms", "low", "tie", "high"]
 
     def test_a_curve_needs_two_differences_with_enough_pairs(self) -> None:
         equal = [("p", 1.0, 0.0, 4, 4)] * 60

@@ -54,7 +54,7 @@ def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
             key = estimate.by["dataset"], estimate.by["normalise"]
             bent.setdefault(key, []).append(estimate.by["group"])
     for (name, how), paradigms in bent.items():
-        shown = ", ".join(paradigms[:_SHOWN]) + (" and others" if len(paradigms) > _SHOWN else "")
+        shown = first_of(paradigms, _SHOWN)
         yield _WORDS.get("bent", name=name, how=how, n=len(paradigms), shown=shown, p=_REJECTED)
 
 

@@ -24,9 +24,10 @@ from penchant.instruments.minimal_pairs.pair_credits import (
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.instruments.minimal_pairs.strata_means import (
     fixed_strata_difference,
+    fixed_strata_share,
     mantel_haenszel_difference,
 )
-from penchant.instruments.minimal_pairs.these_groups import THESE, beside_fixed, fixed_share, holding
+from penchant.instruments.minimal_pairs.these_groups import THESE, beside_fixed, few, fixed, fixed_share, holding
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate
 from penchant.report.tables import scaled
@@ -77,8 +78,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
     for estimate in with_holm(whole, _family_of_all):
         headline = estimate.measure == ACCURACY and estimate.by["split"] == ALL
         yield estimate.noted(remark) if headline else estimate
-    for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
-        yield replace(estimate, by={"scope": THESE, "group": ALL, "split": ALL})
+    yield from _of_these(part, credit, settings)
     phenomena = part["phenomenon"].unique(maintain_order=True).to_list()
     same = bool((part["phenomenon"] == part["group"]).all())
     for phenomenon in [] if same or len(phenomena) < 2 else phenomena:
@@ -94,6 +94,18 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
     every = (estimate for block in blocks for estimate in block)
     families = ACCURACY, GAP, SLOPE, LACK_OF_FIT
     yield from with_holm(every, lambda each: f"{each.measure}, paradigms" if each.measure in families else None)
+
+
+def _of_these(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
+    """Yield the accuracies for exactly the groups in the data, if few: over all pairs, with a test, and by split."""
+    strata, noun = clusters(part)
+    signs = np.sign(part["difference"].to_numpy())
+    for split, sign in {ALL: None, **SPLITS}.items() if few(strata) else ():
+        chosen = np.ones(len(credit), dtype=bool) if sign is None else signs == sign
+        labels = [s for s, c in zip(strata, chosen, strict=True) if c]
+        share = fixed_strata_share(credit[chosen], labels, against=HALF, level=settings.level, noun=noun)
+        by, test = {"scope": THESE, "group": ALL, "split": split}, share.test if sign is None else None
+        yield replace(share, measure=fixed(ACCURACY, noun), test=test, by=by)
 
 
 def _family_of_all(estimate: Estimate) -> str | None:
@@ -124,7 +136,7 @@ def _block(
     for split in UNEQUAL:
         yield labelled(_gap(credit, signs, SPLITS[split], (strata, noun), settings.level), GAP, split)
     free, line = (
-        fit(credit, difference, strata=strata, clusters=strata if several else None, levels=levels)
+        fit(credit, difference, strata=strata, clusters=strata if several else None, levels=levels, noun=noun)
         for levels in (True, False)
     )
     adjusted = adjusted_accuracy(free, level=settings.level)

@@ -125,7 +125,7 @@ def mantel_haenszel_difference(
     sizes, sums, both = _sides(array, side, codes)
     kept, lost = both[codes], int(np.count_nonzero(~both))
     lacking = int(np.count_nonzero(~kept))
-    left_out = Note("strata-lack-a-side", lost=lost, of=len(both), items=lacking) if lost else None
+    left_out = Note("strata-lack-a-side", lost=lost, of=len(both), items=lacking, noun=noun) if lost else None
     if not both.any():
         return Estimate(_POOLED, np.nan, 0, level=level, notes=present(left_out))
     if np.count_nonzero(both) == 1:
@@ -254,7 +254,7 @@ def overlapping_difference(
     kept = used & np.isin(codes, both)
     n, lost = int(kept.sum()), int((used & ~kept).sum())
     lacking = count - len(both)
-    left_out = Note("strata-lack-a-side", lost=lacking, of=count, items=lost) if lacking else None
+    left_out = Note("strata-lack-a-side", lost=lacking, of=count, items=lost, noun=noun) if lacking else None
     if not both:
         return Estimate(_OVERLAPPING, np.nan, 0, level=level, notes=(left_out or Note("no-items"),))
     weights = sizes[both].prod(axis=1) / sizes[both].sum(axis=1)

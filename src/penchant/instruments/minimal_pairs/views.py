@@ -91,13 +91,12 @@ def _roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[st
 _SCORED = (level("normalise", "score"), model())
 _DATA, _GROUP = level("dataset", "data"), level("group")
 _OF_ALL: Mapping[str, Any] = {"measure": ACCURACY, "split": ALL}
-_FIXED: Mapping[str, Any] = {"measure": of_groups(ACCURACY), "scope": THESE}
 _BY_SPLIT = (
-    *(number(split, ".1f", scale=100, counted=True, measure=ACCURACY, split=split) for split in SPLITS),
+    *(number(split, ".1f", scale=100, counted=True, split=split) for split in SPLITS),
     number("adjusted", ".1f", scale=100, measure=ADJUSTED),
 )
-_ALL_PAIRS = (*_SCORED, count("pairs"), number("all", ".1f", scale=100))
-_LEADING = ("pairs", "all", "fixed", "A=U", "adjusted")
+_ALL_PAIRS = (count("pairs"), number("all", ".1f", scale=100))
+_LEADING = ("pairs", "all", "A=U", "adjusted")
 
 
 def _many(lines: Sequence[Line]) -> bool:
@@ -107,6 +106,21 @@ def _many(lines: Sequence[Line]) -> bool:
 def _degrees(line: Line) -> int:
     test = read_method(line["test_method"])
     return 0 if test is None else int(test.params["df"])
+
+
+def _over(line: Line) -> Cell:
+    these = line if line["scope"] == THESE else line.at(measure=of_groups(line["measure"]), scope=THESE)
+    _, noun = sampled(line.row) or (0, TYPES if these and TYPES in these["measure"] else "paradigms" if these else "")
+    return f"these {noun}" if line is these else f"{noun} like these" if noun else ""
+
+
+def _over_if_few(found: Sequence[RowSource]) -> list[Column]:
+    few = any(line["scope"] == THESE for source in found for line in source.lines)
+    return [Column("over", _over)] if few else []
+
+
+def _these_first(found: Sequence[RowSource]) -> list[RowSource]:
+    return [replace(each, frame=each.frame.sort(pl.col("scope") != THESE, maintain_order=True)) for each in found]
 
 
 def _stereotyped(line: Line) -> Cell:
@@ -127,12 +141,10 @@ _FIT = Column("fit", lambda line: Number(line["value"], form=".1f"))
 _KINDS: Mapping[str, Any] = {"measure": STEREOTYPE, "group": lambda group: group not in (ALL, *DIRECTIONS)}
 _PAIRS = TableSpec(
     "accuracy",
-    At(scope="overall", **_OF_ALL),
-    (
-        *(_DATA, *_ALL_PAIRS, number("fixed", ".1f", scale=100, **_FIXED), p("p-fixed", **_FIXED)),
-        *_BY_SPLIT,
-    ),
+    At(scope=("overall", THESE), measure=(ACCURACY, *of_groups(ACCURACY)), split=ALL),
+    lambda found: (_DATA, *_SCORED, *_over_if_few(found), *_ALL_PAIRS, p(), *_BY_SPLIT),
     first=_LEADING,
+    of=_these_first,
 )
 TABLES = (
     TableSpec(
@@ -161,14 +173,14 @@ TABLES = (
     TableSpec(
         "by-phenomenon",
         At(scope="phenomenon", **_OF_ALL),
-        (_DATA, _GROUP, *_ALL_PAIRS, *_BY_SPLIT),
+        (_DATA, _GROUP, *_SCORED, *_ALL_PAIRS, *_BY_SPLIT),
         detail=True,
         first=_LEADING,
     ),
     TableSpec(
         "by-paradigm",
         At(scope="group", **_OF_ALL),
-        (_DATA, _GROUP, *_ALL_PAIRS, *_BY_SPLIT, adjusted("p-half")),
+        (_DATA, _GROUP, *_SCORED, *_ALL_PAIRS, *_BY_SPLIT, adjusted("p-half")),
         detail=_many,
         first=_LEADING,
     ),
@@ -197,11 +209,6 @@ TABLES = (
 # Differences between models ------------------------------------------------------------------------------------------
 
 
-def _over(line: Line) -> Cell:
-    _, noun = sampled(line.row) or (0, TYPES if TYPES in line["measure"] else "paradigms")
-    return f"these {noun}" if line["scope"] == THESE else f"{noun} like these"
-
-
 def _of_itself(line: Line) -> bool:
     first, _, second = Signature.parse(line["signature"])["model"].partition(" − ")
     return of_one_model(first, second)
@@ -224,8 +231,7 @@ def _compared(found: Sequence[RowSource], *more: Column, last: Sequence[Column] 
 
 
 def _overall(found: Sequence[RowSource]) -> list[Column]:
-    few = any(line["scope"] == THESE for source in found for line in source.lines)
-    return _compared(found, *([Column("over", _over)] if few else []))
+    return _compared(found, *_over_if_few(found))
 
 
 COMPARED = (
@@ -243,15 +249,32 @@ COMPARED = (
 # Figures -------------------------------------------------------------------------------------------------------------
 
 
-def _percent(found: Sequence[RowSource], by: str, scale: float = 100) -> list[RowSource]:
+def _described(source: RowSource, measure: str, by: str) -> RowSource:
+    """Return the rows of a measure by `by` and over all pairs: for exactly these groups, if there are few."""
+    own = source.frame.filter(measure=measure)
+    these = source.frame.filter(pl.col("measure").is_in(of_groups(measure))).with_columns(measure=pl.lit(measure))
+    whole = (pl.col("group") == ALL) & pl.col("scope").is_in(["overall", "stereotype"])
+    kinds = own.filter(~whole, pl.col("scope").is_in([by, "stereotype"])).with_columns(scope=pl.lit(by))
+    return replace(source, frame=pl.concat([these if len(these) else own.filter(whole), kinds]))
+
+
+def _total(found: Sequence[RowSource]) -> str:
+    """Return the name of the row over all pairs, which says what it describes."""
+    rows = [row for each in found for row in each.frame.filter(group=ALL, split=ALL).iter_rows(named=True)]
+    described = ((row["scope"] == THESE, *over) for row in rows if (over := sampled(row)))
+    these, n, noun = next(described, (False, 0, ""))
+    return _WORDS.get("total", these=these, n=n, noun=noun)
+
+
+def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 100) -> list[RowSource]:
     """Return rows in percent: rows over all pairs first, then the groups in the order of the first model."""
     ranks: dict[str, int] = {}
-    total = _WORDS.get("total")
+    described = [_described(source, measure, by) for source in found]
+    total = _total(described)
     percent = []
-    for source in found:
+    for source in described:
         frame = source.frame.filter(pl.col("n") > 0).with_columns(
-            pl.when(pl.col("scope") == by, pl.col("group") != ALL).then("group").alias(by),
-            *(pl.col(key) * scale for key in ("value", "low", "high")),
+            pl.when(scope=by).then("group").alias(by), *(pl.col(key) * scale for key in ("value", "low", "high"))
         )
         first = pl.col("normalise") == pl.col("normalise").first()
         whole = frame.filter(first & (pl.col("split") == ALL)).sort("value", by, nulls_last=True)
@@ -264,21 +287,19 @@ def _percent(found: Sequence[RowSource], by: str, scale: float = 100) -> list[Ro
 
 
 def _groups(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return accuracies by paradigm, or by kind of bias for stereotypes."""
+    """Return accuracies by paradigm, or by kind of bias for stereotypes; over any length only if lengths differ."""
     kinds = any(stereotyped(source.frame) for source in found)
-    scope = "phenomenon" if kinds else "group"
-    inside = (pl.col("measure") == ACCURACY) & pl.col("scope").is_in(["overall", scope])
-    shown = [replace(each, frame=each.frame.filter(inside)) for each in found]
-    other = "group" if kinds else "phenomenon"
-    percent = _percent(shown, scope)
+    by, other = ("phenomenon", "group") if kinds else ("group", "phenomenon")
+    split = pl.col("split")
+    most = pl.when(split != ALL).then("n").max().over("row", "normalise")
     return [
         replace(
             each,
-            frame=each.frame.with_columns(
-                pl.lit(None, pl.String).alias(other), pl.col("split").replace(_LENGTHS).alias("lengths")
+            frame=each.frame.filter((split != ALL) | (pl.col("n") > most)).with_columns(
+                pl.lit(None, pl.String).alias(other), split.replace({ALL: "any", **_LENGTHS}).alias("lengths")
             ),
         )
-        for each in percent
+        for each in _percent(found, ACCURACY, by)
     ]
 
 
@@ -290,28 +311,24 @@ FIGURES = (
             At(measure=STEREOTYPE, normalise=FIRST, group=lambda group: group not in DIRECTIONS),
             *("row", "model", ".1f", "", "phenomenon"),
             null=50,
-            of=lambda found: _percent([_of_kinds(source) for source in found], "phenomenon", 1),
+            of=lambda found: _percent(found, STEREOTYPE, "phenomenon", 1),
         ),
     ),
     Each(
         "dataset",
         Forest(
             "accuracy",
-            At(measure=ACCURACY, split=tuple(SPLITS), normalise=FIRST),
+            At(measure=ACCURACY, normalise=FIRST),
             *("row", "lengths", ".1f", "model", "phenomenon group lengths"),
             null=50,
             of=_groups,
+            dense=True,
         ),
     ),
     Each("dataset", Drawn("length", accuracies_by_length, numbers="by-difference")),
     Each("dataset", Drawn("tokens", tokens_by_length, numbers="by-difference")),
     Each("dataset", Drawn("human", people_figure, "pair")),
 )
-
-
-def _of_kinds(source: RowSource) -> RowSource:
-    kind = pl.when(pl.col("scope") == "stereotype").then(pl.lit("phenomenon")).otherwise("scope")
-    return replace(source, frame=source.frame.filter(measure=STEREOTYPE).with_columns(scope=kind))
 
 
 # Items ---------------------------------------------------------------------------------------------------------------

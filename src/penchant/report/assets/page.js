@@ -188,7 +188,7 @@
       head.append(make("tr", { role: "row" }, ...this.heads));
       this.body = make("tbody", { role: "rowgroup" });
       this.labels = this.columns.map(name);
-      const caption = make("caption", {}, `${this.data.noun}, ${this.size} at a time; open one to see its tokens`);
+      const caption = make("caption", {}, `${this.data.noun}, ${this.size} at a time; open one to see its ${this.data.legend ? "tokens" : "remarks"}`);
       this.back = make("button", { type: "button", onclick: () => this.turn(-1) }, "back");
       this.on = make("button", { type: "button", onclick: () => this.turn(1) }, "on");
       this.where = make("span", { class: "faint" });
@@ -308,7 +308,7 @@
         if (column.model && this.leftOut.get(column.model)?.has(row)) {
           line.append(make("td", { ...cell, class: "faint" + edge }, "left out"));
         } else if (column.kind === "number") {
-          line.append(make("td", { ...cell, class: "num" + edge }, shownNumber(column.values[row], column)));
+          line.append(make("td", { ...cell, class: (column.values[row] === null ? "num missing" : "num") + edge }, shownNumber(column.values[row], column)));
         } else if (column.kind === "id") {
           const button = make("button", { type: "button", class: "open", "aria-expanded": "false" }, this.text(column, row));
           button.addEventListener("click", () => this.inspect(row, line, button));
@@ -350,12 +350,12 @@
 
   function inspector(data, detail, row, direction) {
     const nodes = [];
-    const models = [...new Set(detail.strips.map((s) => s.model))];
+    const models = [...new Set([...detail.strips.map((s) => s.model), ...Object.keys(detail.remarks)])];
     for (const model of models) {
       const strips = detail.strips.filter((s) => s.model === model);
       const remark = detail.remarks[model] ? detail.remarks[model][row] : "";
       nodes.push(make("h4", {}, model), make("p", {}, remark ?? `The cautions say what ${model} has left out.`));
-      if (remark === null) continue;
+      if (remark === null || !strips.length) continue;
       const region = { class: "scroll", dir: direction, role: "region", tabindex: "0", "aria-label": `tokens, ${model}` };
       nodes.push(make("div", region, tokens(data, strips, row, direction)));
     }
