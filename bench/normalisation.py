@@ -24,6 +24,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from penchant.engine.unigrams import KEY
+from penchant.instruments.minimal_pairs.fitted_exponents import GRID, length_bias, split_sums
 from penchant.records import Estimate
 from penchant.stats.intervals import clustered_mean, clustered_ratio
 from penchant.stats.logistic import fit, length_slope
@@ -34,7 +35,7 @@ PLAIN = ("none", "mean", "pen", "slln", "slor", "word", "character", "lp − log
 """Scores without free parameters."""
 FITTED = ("slln, α fitted", "pen, α fitted", "MORCELA form, β and γ fitted")
 GRIDS: Mapping[str, Sequence[tuple[float, ...]]] = {
-    "slln, α fitted": [(round(a, 2),) for a in np.arange(0, 1.51, 0.05)],
+    "slln, α fitted": [(alpha,) for alpha in GRID],
     "pen, α fitted": [(round(a, 2),) for a in np.arange(0, 2.01, 0.05)],
     "MORCELA form, β and γ fitted": [
         (round(b, 2), float(c)) for b, c in product(np.arange(0, 1.21, 0.1), (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 50))
@@ -95,33 +96,17 @@ class Pairs:
         Fitted are the values for which the differences of accuracy from pairs of equal length are smallest: the sum
         of their absolute values over A>U and A<U, each pooled within paradigms.
         """
-        tables = [self._sums(self.credits(how, each)) for each in GRIDS[how]]
-        names = np.unique(self.phenomenon)
-        of = {p: self.phenomenon[self.paradigm == p][0] for p in np.unique(self.paradigm)}
-        credits, chosen = np.empty(len(self.paradigm)), {}
-        for name in names:
-            others = np.array([of[p] != name for p in np.unique(self.paradigm)])
-            bias = [sum(abs(_pooled(table[others], sign)) for sign in (0, 2)) for table in tables]
-            chosen[str(name)] = GRIDS[how][int(np.argmin(bias))]
+        strata, of = np.unique(self.paradigm, return_inverse=True)
+        sign = np.sign(self.difference)
+        tables = [split_sums(self.credits(how, each), sign, of, len(strata)) for each in GRIDS[how]]
+        fold_of = dict(zip(of.tolist(), self.phenomenon.tolist(), strict=True))
+        credits, chosen = np.empty(len(of)), {}
+        for name in np.unique(self.phenomenon):
+            others = np.array([fold_of[stratum] != name for stratum in range(len(strata))])
+            chosen[str(name)] = GRIDS[how][int(np.argmin([length_bias(table[others]) for table in tables]))]
             inside = self.phenomenon == name
             credits[inside] = self.credits(how, chosen[str(name)])[inside]
         return credits, chosen
-
-    def _sums(self, credits: Array) -> Array:
-        """Return numbers and sums of credits by paradigm and sign of |A|−|U| (−, 0, +): (paradigms, 3, 2)."""
-        codes = np.unique(self.paradigm, return_inverse=True)[1]
-        place = codes * 3 + np.sign(self.difference).astype(int) + 1
-        size = 3 * (codes.max() + 1)
-        return np.stack([np.bincount(place, w, size) for w in (np.ones(len(place)), credits)], 1).reshape(-1, 3, 2)
-
-
-def _pooled(table: Array, split: int) -> float:
-    """Return the mean credit of a split minus that at equal lengths, pooled over paradigms (Mantel–Haenszel)."""
-    n1, n0 = table[:, split, 0], table[:, 1, 0]
-    both = (n1 > 0) & (n0 > 0)
-    weight = n1[both] * n0[both] / (n1[both] + n0[both])
-    gap = table[both, split, 1] / n1[both] - table[both, 1, 1] / n0[both]
-    return float((weight * gap).sum() / weight.sum()) if both.any() else 0.0
 
 
 def contrast(values: Array, side: NDArray[np.bool_], groups: NDArray[np.str_]) -> Estimate:

@@ -5,6 +5,7 @@ usage: python docs/make_normalisation.py
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -53,10 +54,33 @@ def page() -> str:
     parts = {f"@{model.upper()}@": table(blimp, model) for model in models(blimp)}
     parts |= {f"@{model.upper()}@": table(own, model) for model in models(own)}
     parts["@BETWEEN@"] = between(blimp)
+    filled = {place: "\n".join(lines) for place, lines in parts.items()} | facts(blimp)
     text = (DOCS / "normalisation.template.md").read_text("utf-8")
-    for place, lines in parts.items():
-        text = text.replace(place, "\n".join(lines))
+    for place, said in filled.items():
+        text = text.replace(place, said)
     return text
+
+
+def facts(blimp: pl.DataFrame) -> dict[str, str]:
+    """Return the numbers in the text by their places."""
+    single = blimp.filter(measure="accuracy", score="slln, α fitted")
+    found: dict[str, str] = {}
+    for row in single.filter(~pl.col("model").str.contains(" − ")).iter_rows(named=True):
+        values = sorted(alpha for (alpha,) in json.loads(row["fitted"]).values())
+        name = row["model"].partition("-")[0].upper()[:5].removesuffix("L")
+        found[f"@{name}_ALPHA@"] = " to ".join(dict.fromkeys(f"{value:.2f}" for value in (values[0], values[-1])))
+        found[f"@{name}_PAIRS@"] = f"{row['n']:,}"
+    pairs = pl.read_csv(DOCS / "tokenisations.csv")
+    longer = pairs.filter(pl.col("difference") > 0)
+    gains = pl.concat([pairs["gain_good"], pairs["gain_bad"]])
+    changed = ((pairs["canonical"] > 0) != (pairs["marginal"] > 0)).sum()
+    return found | {
+        "@TOKENISATIONS@": f"{pairs['others'].sum():,}",
+        "@TOKEN_MEDIAN@": f"{gains.median():.2f}",
+        "@TOKEN_CHANGED@": str(changed),
+        "@TOKEN_BEFORE@": f"{100 * (longer['canonical'] > 0).sum() / len(longer):.0f}",
+        "@TOKEN_AFTER@": f"{100 * (longer['marginal'] > 0).sum() / len(longer):.0f}",
+    }
 
 
 def models(frame: pl.DataFrame) -> list[str]:

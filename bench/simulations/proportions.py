@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 import numpy as np
+import polars as pl
 from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from penchant.instruments.minimal_pairs.fitted_exponents import FITTED, with_exponents
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     HUMAN_ACCURACY,
     MINUS_PEOPLE,
 )
-from penchant.instruments.minimal_pairs.pair_credits import mean_credit, paired, paired_over
+from penchant.instruments.minimal_pairs.pair_credits import credits, mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.strata_means import (
     fixed_strata_share,
@@ -212,6 +214,35 @@ def _length_over(paradigms: int, sampled: bool, rng: np.random.Generator, seed: 
     yield Trial(SLOPE, length_slope(line), 0.0, null=True)
 
 
+def _fitted(paradigms: int, alpha: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """Sentences whose log-probability over |S|^α does not depend on |S|; α is fitted on the other phenomena."""
+    of = np.repeat(np.arange(paradigms), 100)
+    step = np.where(rng.random(len(of)) < rng.beta(1, 2, paradigms)[of], rng.choice([-2, -1, 1, 2], len(of)), 0)
+    right = _credit(rng, expit(rng.normal(1, 0.8, paradigms)[of])) == 1
+    bad, tokens = rng.normal(-25, 3, len(of)), rng.integers(6, 13, len(of))
+    good = bad + np.where(right, 1, -1) * np.abs(rng.normal(0, 3, len(of)))
+    items = pl.DataFrame(
+        {
+            "dataset": ["simulated"] * len(of),
+            "phenomenon": (of % max(2, paradigms // 3)).astype(str),
+            "group": of.astype(str),
+            "n_tokens_good": tokens + step,
+            "n_tokens_bad": tokens,
+            "score_good": good * (tokens + step) ** alpha,
+            "score_bad": bad * tokens**alpha,
+        }
+    )
+    credit, x = credits(with_exponents(items), FITTED), step.astype(np.float64)
+    truth = _adjusted_truth()
+    yield Trial(
+        SHARES, mean_credit(credit, of.astype(str).tolist(), "paradigms", LEVEL, against=truth), truth, null=True
+    )
+    kept = x >= 0
+    gap = mantel_haenszel_difference(credit[kept], x[kept] > 0, of[kept].tolist(), noun="paradigms")
+    yield Trial(GAP, gap, 0.0, null=True)
+    yield Trial(SLOPE, length_slope(fit(credit, x, strata=of.tolist(), clusters=of.tolist())), 0.0, null=True)
+
+
 def _accuracies() -> Iterable[Simulation]:
     for share in (0.5, 0.8, 0.95):
         for n, size in sized((20, 60, 240), "pairs"):
@@ -283,4 +314,16 @@ def _adjusted() -> Iterable[Simulation]:
         )
 
 
-ALL = (*_accuracies(), *_differences(), *_adjusted())
+def _fitted_exponents() -> Iterable[Simulation]:
+    for alpha in (0.15, 0.6):
+        for n, size in sized(PARADIGMS[1:], "paradigms, 100 pairs each"):
+            yield Simulation(
+                LENGTH,
+                f"score fitted, lengths do not matter at α = {alpha}",
+                size,
+                partial(_fitted, n, alpha),
+                1_000 if n <= 12 else 500,
+            )
+
+
+ALL = (*_accuracies(), *_differences(), *_adjusted(), *_fitted_exponents())

@@ -86,28 +86,3 @@ def test_an_accuracy_is_held_against_one_half() -> None:
     found, without = (mean_credit(each, ["a"] * len(each), "paradigms", 0.95, against=0.5) for each in (ties, credit))
     assert found.test is not None
     assert (str(found.test.method), found.p) == ("binomial mid-p, ties left out", without.p)
-
-
-def test_which_normalisation_to_report() -> None:
-    """The claims of the section, against its table."""
-    rows = {tuple(row["model, score"].split(", ")): row for row in table_of(PAGE, "model, score")}
-    models, scores = dict.fromkeys(model for model, _ in rows), dict.fromkeys(score for _, score in rows)
-    assert len(rows) == len(models) * len(scores) == 8
-
-    def spread(column: str) -> float:
-        values = [[number(rows[model, score][column]) for score in scores] for model in models]
-        return round(max(max(own) - min(own) for own in values), 1)
-
-    raw, adjusted = said(PAGE, "The score moves raw accuracy by up to {} points, length-adjusted accuracy by up to {}.")
-    assert (raw, adjusted) == (spread("all pairs"), spread("length-adjusted"))
-    said(PAGE, "`none` favours the shorter sentence (clearly so under SmolLM2 alone), `mean` the longer one")
-    said(PAGE, "`pen` and `slln` have smaller gaps than `mean`")
-    longer, shorter = "A>U minus A=U", "A<U minus A=U"
-    for model in models:
-        gap = {score: [number(rows[model, score][side]) for side in (longer, shorter)] for score in scores}
-        assert gap["none"][0] < 0 < gap["none"][1] and gap["mean"][1] < 0 < gap["mean"][0]
-        for score in ("pen", "slln"):
-            assert all(numbers(rows[model, score][shorter])[i] < 0 for i in range(3))
-            assert all(abs(ours) < abs(theirs) for ours, theirs in zip(gap[score], gap["mean"], strict=True))
-    clear = [model for model in models if max(numbers(rows[model, "none"][longer])) < 0]
-    assert clear == ["SmolLM2-135M"]

@@ -123,6 +123,7 @@ def _methods() -> Rows:
         ("mean", "normalisation: divided by the number of tokens |S|"),
         ("pen", "normalisation: divided by ((5+|S|)/6)^0.8"),
         ("slln", "normalisation: divided by |S|^0.5"),
+        ("fitted", "normalisation of pairs: divided by |S|^α, α fitted on the other phenomena (minimal-pairs only)"),
         ("slor", "normalisation: less the log-probability of the tokens as unigrams, divided by |S|"),
         ("pmi", "normalisation: less the score of the same tokens without their prefix, or after a neutral text"),
     ]

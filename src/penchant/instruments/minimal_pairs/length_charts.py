@@ -22,6 +22,7 @@ SCORES = {
     "mean": "#D55E00",
     "pen": "#009E73",
     "slln": "#CC79A7",
+    "fitted": "#7F3C8D",
     "slor": "#E69F00",
     "pmi": "#56B4E9",
 }

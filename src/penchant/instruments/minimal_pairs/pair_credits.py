@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.engine.normalisations import FREQUENCY, PREFIXED, normalise
+from penchant.instruments.minimal_pairs.fitted_exponents import EXPONENT, FITTED
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.instruments.minimal_pairs.these_groups import TYPES, few, holding
@@ -40,6 +41,9 @@ def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
     for role in ("good", "bad"):
         score = items[f"score_{role}"].to_numpy()
         n = items[f"n_tokens_{role}"].to_numpy()
+        if how == FITTED:
+            sides.append(score / n ** items[EXPONENT].to_numpy())
+            continue
         unigrams = items[f"{UNIGRAMS}_{role}"].to_numpy() if how in FREQUENCY else None
         neutral = items[f"{NEUTRAL}_{role}"].to_numpy() if how in PREFIXED else None
         sides.append(normalise(score, n, how, unigrams=unigrams, neutral=neutral))

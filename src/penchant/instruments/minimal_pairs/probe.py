@@ -42,6 +42,7 @@ from penchant.instruments.minimal_pairs.cautions import (
 )
 from penchant.instruments.minimal_pairs.data import PairSet, read_many, whole
 from penchant.instruments.minimal_pairs.estimates import pair_estimates
+from penchant.instruments.minimal_pairs.fitted_exponents import FITTED, refuse_alone, with_exponents
 from penchant.instruments.minimal_pairs.formats import ROLES, STEREOTYPES, PairColumns
 from penchant.instruments.minimal_pairs.human_estimates import human_estimates
 from penchant.instruments.minimal_pairs.human_judgements import Judgements, read_judgements
@@ -105,7 +106,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
         for how in hows:
-            check_normalise(how, method)
+            check_normalise("slln" if how == FITTED else how, method)
         check_unigrams(hows, self.unigrams is not None)
         space = self.space if lm.kind == "causal" else "none"
         return self.model_copy(update={"method": method.name, "normalise": hows, "space": space})
@@ -133,6 +134,8 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     def scored(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
         """Return a table of scored pairs, one row each, and cautions about the files and skipped pairs."""
+        if FITTED in self.normalisations():
+            refuse_alone(pair.labels["group"] for _, pair in drawn)
         known, left_out = self.known(session, drawn)
         items = [(collection(pairs), item) for pairs, item in known]
         of_files = {pairs.name: pairs.cautions for pairs, _ in drawn}
@@ -144,6 +147,8 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         if (unigrams := self.frequencies(session.lm, session.base)) is not None:
             table = with_unigrams(table, scores, unigrams)
             cautions += unigram_cautions(table)
+        if FITTED in self.normalisations():
+            table = with_exponents(table)
         table = table if self.ties == "half" else table.with_columns(pl.lit(1.0).alias(TIE))
         return table, tuple(cautions)
 

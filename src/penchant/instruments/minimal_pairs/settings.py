@@ -24,7 +24,7 @@ DIFFERENCE = "accuracy difference"
 """Name of the difference in accuracy between two models."""
 DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in GROUPS))
 """All names of differences in accuracy between two models."""
-Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
+Normalisation = Literal["none", "mean", "pen", "slln", "fitted", "slor", "pmi"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
 PAIRS = TableField(ROLES, pair_rows)
 """Metadata of a field for pairs, which may be passed from Python."""
@@ -58,8 +58,9 @@ class PairSettings(Settings):
         AfterValidator(_each_once),
         Written(separator=","),
     ] = default_of(default=None)
-    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi`. `penchant list
-    methods` explains them. Default: none, mean and pen, if they apply to the method, and slor if `unigrams` is set.
+    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `fitted`, `slor`, `pmi`.
+    `penchant list methods` explains them. Default: none, mean and pen, if they apply to the method, and slor if
+    `unigrams` is set.
     """
     unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
     """Tables written by `penchant corpus unigrams`, one per tokenizer; slor needs them. Default: none."""
