@@ -171,6 +171,8 @@ def test_printed_numbers_stand_below_measured_ones(penchant: Program, stand_ins:
         if str(item).startswith("Slide Result") and str(column).startswith("./roberta"):
             assert verdict.startswith(BARRED), column
     assert {kind for each in verdicts.values() for kind in (AGREES, DIFFERS, BARRED) if each.startswith(kind)}
+    page = (stand_ins.folder / "report.html").read_text("utf-8")
+    assert page.index('id="paper-datasets-split"') < page.index('id="paper-reviewers"')  # shown without being asked for
     code, _, err = penchant("export", "out", "--to", "csv")
     assert code == 0, err
     written = pl.read_csv(stand_ins.folder / "csv" / "paper-numbers.csv")

@@ -49,6 +49,7 @@ def paper_section(name: str, sections: Sequence[StudySection], asked: Mapping[st
         items=None,
         methods=lambda _: words.paragraphs("methods"),
         limits=lambda _: words.paragraphs("limits"),
+        of_tables=True,
         answers=lambda _, __: [Answer("published", words.get("question"), words.paragraphs("answers"), ())],
     )
     return StudySection(PLACE, own.title, own, results, None, common_references())

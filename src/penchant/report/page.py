@@ -192,7 +192,7 @@ def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     return [(word, own["meaning"]) for word, own in common("glossary").items() if re.search(own["pattern"], text)]
 
 
-_SHOWN = ("question", "cautions", "tables", "compared", "limits", "methods", "figures")
+_SHOWN = ("question", "cautions", "shown", "tables", "compared", "limits", "methods", "figures")
 _UNSEEN = {"rows", "id", "drawing", "spec", "picks", "numbers", "mark"}
 """Keys not searched for glossary terms: names given by users, element ids, and drawings."""
 

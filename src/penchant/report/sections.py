@@ -62,6 +62,8 @@ class Section:
     """The presentation of training curves, or None if the instrument has none."""
     meanings: Mapping[str, str] = field(default_factory=dict)
     """Meanings of table columns specific to this section."""
+    of_tables: bool = False
+    """Whether the tables are what the section is about, and are shown without being asked for."""
 
 
 @dataclass(frozen=True, slots=True)
