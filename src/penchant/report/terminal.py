@@ -75,7 +75,7 @@ def answered(
     answers = placed.answers() if estimates else [each for each in placed.answers() if each.compares]
     lines = wrapped(one_line(placed.remark), width)
     lines += wrapped(one_line(placed.title), width) if named else []
-    sentences = [_bare(one_line(text), placed) for each in answers for text in each.sentences]
+    sentences = [[_bare(one_line(text), placed) for text in each.sentences] for each in answers]
     return lines + _points(sentences, width, None if room is None else max(1, room - len(lines)))
 
 
@@ -88,12 +88,14 @@ def _bare(text: str, placed: StudySection) -> str:
     return text
 
 
-def _points(sentences: Sequence[str], width: int, room: int | None) -> list[str]:
-    """Return a list of sentences in at most `room` lines.
+def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> list[str]:
+    """Return the sentences of several answers as a list in at most `room` lines.
 
-    For lack of room, sentences end after the lines that hold the text before their first colon, the last sentences
-    first; if there is still none, the last sentences are only counted.
+    For lack of room, sentences end after the lines that hold the text before their first colon, the last ones first,
+    but the first sentence of an answer after all others; if there is still none, the last sentences are only counted.
     """
+    sentences = [text for answer in answers for text in answer]
+    firsts = [not number for answer in answers for number in range(len(answer))]
     points = [wrapped(text, width, "- ") for text in sentences]
     lengths = [len(lines) for lines in points]
     if room is None or sum(lengths) <= room:
@@ -104,12 +106,13 @@ def _points(sentences: Sequence[str], width: int, room: int | None) -> list[str]
         shown -= 1
     left_out = [f"- {counted(len(points) - shown, 'more answers')}, shown by --full"] if shown < len(points) else []
     spare = room - sum(least[:shown]) - len(left_out)
-    lines = []
-    for point, length, fewest in zip(points[:shown], lengths, least, strict=False):
-        more = max(0, min(length - fewest, spare))
+    kept = least[:shown]
+    for number in sorted(range(shown), key=lambda number: not firsts[number]):
+        more = max(0, min(lengths[number] - kept[number], spare))
+        kept[number] += more
         spare -= more
-        lines += point if fewest + more >= length else _cut(point[: fewest + more], width)
-    return [*lines, *left_out]
+    told = zip(points, kept, strict=False)
+    return [*chain(*(point[:n] if n >= len(point) else _cut(point[:n], width) for point, n in told)), *left_out]
 
 
 def _cut(lines: list[str], width: int) -> list[str]:
