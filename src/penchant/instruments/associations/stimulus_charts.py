@@ -62,7 +62,7 @@ def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart]) -> 
 def scores(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of sentence counts by prior and corrected score; None for instruments without these scores.
 
-    It has a panel per structure and a row per model.
+    It has a panel per structure and a row per model, and if there are no more than two lists of attributes, per list.
     """
     if not all("prior" in result.items.columns for result in results):
         return None
@@ -70,7 +70,10 @@ def scores(results: Sequence[BaseResult], text: Text) -> Any:
     prior, corrected = (np.concatenate([r.items[name].to_numpy() for r in results]) for name in ("prior", "corrected"))
     across, up = _edges(prior), _edges(corrected)
     structures = list(dict.fromkeys(s for r in results for s in levels(r.items, "context")))
-    counted = [[_counted(result, structure, across, up) for structure in structures] for result in results]
+    split = [
+        each for name, result in zip(models(results), results, strict=True) for each in _by_attributes(name, result)
+    ]
+    counted = [[_counted(items, structure, across, up) for structure in structures] for _, items in split]
     most = max((cell["sentences"] for row in counted for cells in row for cell in cells), default=1)
     rows = [
         alt.hconcat(
@@ -78,11 +81,19 @@ def scores(results: Sequence[BaseResult], text: Text) -> Any:
                 _cells(row[i], across, up, most, own, first=i == 0).properties(title=structure)
                 for i, structure in enumerate(structures)
             ),
-            title=alt.TitleParams(model, anchor="start"),
+            title=alt.TitleParams(name, anchor="start"),
         )
-        for model, row in zip(models(results), counted, strict=True)
+        for (name, _), row in zip(split, counted, strict=True)
     ]
     return alt.vconcat(*rows)
+
+
+def _by_attributes(model: str, result: BaseResult) -> list[tuple[str, pl.DataFrame]]:
+    """Return the items of a model with its name, or if there are no more than two lists of attributes, list by list."""
+    lists = result.items["attribute_list"].unique(maintain_order=True)
+    if len(lists) > len(SIDES) // 2:
+        return [(model, result.items)]
+    return [(f"{model}, {name}", result.items.filter(attribute_list=name)) for name in lists]
 
 
 def _edges(values: Values) -> tuple[float, float, float]:
@@ -98,14 +109,14 @@ def _edges(values: Values) -> tuple[float, float, float]:
 
 
 def _counted(
-    result: BaseResult, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
+    items: pl.DataFrame, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
 ) -> list[dict[str, Any]]:
-    items = result.items.filter(pl.col("context") == structure)
+    inside = items.filter(pl.col("context") == structure)
     cell = [
         ((pl.col(name) - low) / width).floor().cast(pl.Int64).alias(name)
         for name, (low, width, _) in (("prior", across), ("corrected", up))
     ]
-    counts = items.select(cell).group_by("prior", "corrected").agg(pl.len().alias("n")).sort("prior", "corrected")
+    counts = inside.select(cell).group_by("prior", "corrected").agg(pl.len().alias("n")).sort("prior", "corrected")
     rows = []
     for i, j, n in counts.drop_nulls().iter_rows():
         x, y = across[0] + i * across[1], up[0] + j * up[1]
