@@ -662,7 +662,7 @@ def test_the_first_layer_of_a_template_fits_a_screen(name: str, tmp_path: Path, 
     assert bottom <= 800
     (placed,) = document.sections
     sentences = [text for answer in placed.answers() for text in answer.sentences]
-    assert answers.locator("p").all_text_contents() == sentences
+    assert sorted(answers.locator("p").all_text_contents()) == sorted(sentences)
     hidden = answers.locator("details p").count()
     assert 0 < hidden < len(sentences)
     answers.locator("summary").click()

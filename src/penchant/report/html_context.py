@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from itertools import accumulate
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
     methods, said = placed.methods(), paragraph(placed)
     known = {**placed.references, PENCHANT.key: PENCHANT}
     answers, brief = placed.answers(), cautions(results, brief=True)[:BRIEF] if items else []
-    leading = _leading(answers, brief)
+    leading, later = _parted(answers, brief)
     shown = (row["signature"] for view in views.values() for row in view["rows"] if row["signature"] is not None)
     return {
         "id": name,
@@ -59,7 +59,8 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
         "question": section.question,
         "answers": answers,
         "leading": leading,
-        "remaining": counted(len(answers) - leading, "more answers"),
+        "later": later,
+        "remaining": counted(sum(len(each.sentences) for each in later), "more answers"),
         "cautions": cautions(results) if items else [],
         "brief": brief,
         "basis": None if basis is None else views[basis.name],
@@ -85,14 +86,24 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
     }
 
 
-def _leading(answers: Sequence[Answer], brief: Sequence[str]) -> int:
-    """Return how many answers fit on the first screen, beside the first figure and above the cautions: at least one."""
+def _parted(answers: Sequence[Answer], brief: Sequence[str]) -> tuple[list[Answer], list[Answer]]:
+    """Return the answers for the first screen, beside the first figure and above the cautions, and what is left.
+
+    The first sentences of all answers take precedence over their other sentences; at least one is shown.
+    """
     room = _ROOM - sum(_height(text, *_CAUTION) for text in brief) - (_CAUTIONS if brief else 0)
-    heights = [
-        _height(each.question, *_QUESTION) + sum(_height(text, *_SENTENCE) for text in each.sentences)
-        for each in answers
-    ]
-    return max(1, sum(total <= room for total in accumulate(heights)))
+    shown: list[list[str]] = [[] for _ in answers]
+    places = [(i, text) for i, each in enumerate(answers) for text in each.sentences[:1]]
+    places += [(i, text) for i, each in enumerate(answers) for text in each.sentences[1:]]
+    for i, text in places:
+        height = _height(text, *_SENTENCE) + (0 if shown[i] else _height(answers[i].question, *_QUESTION))
+        room -= height
+        if room >= 0 or not any(shown):
+            shown[i].append(text)
+    left = [[text for text in each.sentences if text not in kept] for each, kept in zip(answers, shown, strict=True)]
+    parts = ([replace(a, sentences=s) for a, s in zip(answers, each, strict=True) if s] for each in (shown, left))
+    leading, later = parts
+    return leading, later
 
 
 def _height(text: str, line: int, above: int) -> int:

@@ -100,7 +100,8 @@ def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> l
     lengths = [len(lines) for lines in points]
     if room is None or sum(lengths) <= room:
         return list(chain(*points))
-    least = [len(wrapped(f"{re.split('[:;] ', text)[0]} …", width, "- ")) for text in sentences]
+    heads = [wrapped(f"{re.split('[:;] ', text)[0]} …", width, "- ") for text in sentences]
+    least = [len(head) for head in heads]
     shown = len(points)
     while shown > 1 and sum(least[:shown]) + (shown < len(points)) > room:
         shown -= 1
@@ -111,12 +112,17 @@ def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> l
         more = max(0, min(lengths[number] - kept[number], spare))
         kept[number] += more
         spare -= more
-    told = zip(points, kept, strict=False)
-    return [*chain(*(point[:n] if n >= len(point) else _cut(point[:n], width) for point, n in told)), *left_out]
+    told = (
+        point if n >= len(point) else _cut(point[:n], head, width)
+        for point, head, n in zip(points, heads, kept, strict=False)
+    )
+    return [*chain(*told), *left_out]
 
 
-def _cut(lines: list[str], width: int) -> list[str]:
-    """Return lines that end with an ellipsis, but not within brackets."""
+def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
+    """Return lines that end with an ellipsis, but not within brackets; `head` if they hold no interval."""
+    if "]" not in " ".join(lines):
+        return head
     last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]
     whole = re.sub(r"[(\[][^)\]]*$", "", last).rstrip(" ,:;")
     return [*lines[:-1], f"{whole} …"]

@@ -18,6 +18,8 @@ from penchant.wording.templates import Text
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONG = 20
 """The number of rows above which a plot is considered long."""
+SHORT = 30
+"""Number of characters that the entries of a legend may have to stand on one line."""
 
 
 class FigureSpec(Protocol):
@@ -112,7 +114,7 @@ class Forest:
         for line in lines:
             parts.setdefault(_field(line, self.panel), []).append(line)
         plots = [self._plot(part, marks, axis).properties(title=level) for level, part in parts.items()]
-        return alt.concat(*plots, columns=2)
+        return alt.concat(*plots, columns=2).resolve_scale(x="shared")
 
     def _plot(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         rows = [self._row(line) for line in lines]
@@ -178,10 +180,11 @@ def interval_layers(
     names = list(levels)
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
+    legend = alt.Legend(orient="bottom", columns=1 if sum(map(len, names)) > SHORT else len(names))
     base = alt.Chart(alt.InlineData(list(rows))).encode(
         y=alt.Y("row:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=320)),
         yOffset=alt.YOffset(f"{marks}:N", sort=names),
-        color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=alt.Legend(orient="bottom", columns=1)),
+        color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=legend),
     )
     rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis, axis=across), x2="high:Q")
     tooltips = [alt.Tooltip(f"{name}:Q", format=form, title=title) for name, title in _TOOLTIPS]

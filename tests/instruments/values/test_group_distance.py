@@ -96,11 +96,11 @@ def test_the_nearer_group_over_all_statements_has_the_verdict(tmp_path: Path) ->
     found = result(near_to_1(), survey(tmp_path, {**REGIONS, "Isle": 1.55}))
     told, rows = verdicts(found), found.summary.filter(measure=NEARER, dimension="all")
     (row,) = rows.filter(group="f", item="North − Inland").to_dicts()
-    clear = told["North than to Inland (speaker f)"]
+    clear = told["North than to Inland (f speaker)"]
     assert clear.row is not None and (clear.kind, clear.row["tests"], len(told)) == (YES, 12, 12)
     assert [clear.row[key] for key in ("value", "low", "high")] == [-row[key] for key in ("value", "high", "low")]
     low = verdicts(result(-near_to_1(), survey(tmp_path, REGIONS)))
-    assert low["Inland than to North (speaker f)"].kind == YES and len(low) == 6
+    assert low["Inland than to North (f speaker)"].kind == YES and len(low) == 6
     alike = verdicts(result(near_to_1(), survey(tmp_path, {"North": 1.5, "Isle": 1.5})))
     assert {verdict.kind for verdict in alike.values()} == {NO}
 

@@ -107,11 +107,11 @@ def test_without_spread_of_the_neutral_statements_nothing_is_measured() -> None:
 def test_ratings_whose_negations_are_no_mirror_images_are_not_read_as_values() -> None:
     several = result(items("f"), items("m", negated=1.0), survey=people({"women": {}, "men": {"care": -1}}))
     found = answers([several])
-    assert kinds(found["mirrored"]) == [("speaker f", YES), ("speaker m", YES)]
+    assert kinds(found["mirrored"]) == [("f speaker", YES), ("m speaker", YES)]
     assert [number(verdict) for verdict in found["mirrored"].verdicts] == pytest.approx([1, -1], abs=0.02)
     for name in ("agrees", "survey", "nearer"):
         barred = {verdict.place: verdict.barred for verdict in found[name].verdicts}
-        assert barred == {place: "unmirrored" if place.endswith("(speaker m)") else "" for place in barred}, name
+        assert barred == {place: "unmirrored" if place.endswith("(m speaker)") else "" for place in barred}, name
         assert {verdict.kind for verdict in found[name].verdicts if verdict.barred} == {CANNOT_TELL}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE, SPLITS
+from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE
 from penchant.records import BaseResult
 from penchant.report import figures
 from penchant.report.figures import FAINT
@@ -27,6 +27,8 @@ SCORES = {
     "pmi": "#56B4E9",
 }
 """Colour of each score."""
+LENGTHS = {"A=U": "same", "A>U": "longer", "A<U": "shorter"}
+"""Names of the splits in figures and items: how long the acceptable sentence is, compared with the other one."""
 FEWEST = 50
 """Minimum number of pairs at a length difference for it to be drawn."""
 
@@ -120,14 +122,14 @@ def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
         first = steps.filter(pl.col("normalise") == pl.col("normalise").first())
         for step, n in first.select("split", "n").iter_rows():
             difference = int(step)
-            kind = "A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"
+            kind = LENGTHS["A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"]
             place = {"from": difference - 0.45, "to": difference + 0.45, "none": 0}
             said = _WORDS.get("bar", model=model, difference=difference, n=n)
             rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind, "said": said})
     names = [source.model for source in sources(results)]
     most = max((row["pairs"] for row in rows), default=0)
     whole = alt.Axis(format=",d", **({"values": list(range(most + 1))} if most < 6 else {}))  # whole pairs only
-    scale = alt.Scale(domain=list(SPLITS), range=list(figures.COLOURS[: len(SPLITS)]))
+    scale = alt.Scale(domain=list(LENGTHS.values()), range=list(figures.COLOURS[1 : 1 + len(LENGTHS)]))
     return (
         alt.Chart(alt.InlineData(rows))
         # mark_bar with both x and x2 draws a thin horizontal bar; mark_rect takes all four sides.
@@ -142,7 +144,7 @@ def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
             y=alt.Y("none:Q", title="pairs", axis=whole),
             y2="pairs:Q",
             description="said:N",
-            color=alt.Color("lengths:N", title=_WORDS.get("lengths"), sort=list(SPLITS), scale=scale),
+            color=alt.Color("lengths:N", title=_WORDS.get("lengths"), sort=list(LENGTHS.values()), scale=scale),
             row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
             tooltip=["model:N", "lengths:N", alt.Tooltip("difference:Q", title="|A|−|U|"), "pairs:Q"],
         )

@@ -25,7 +25,12 @@ from penchant.instruments.minimal_pairs.fitted_exponents import EXPONENT
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.human_judgements import SHARE
-from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, is_curve, tokens_by_length
+from penchant.instruments.minimal_pairs.length_charts import (
+    LENGTHS,
+    accuracies_by_length,
+    is_curve,
+    tokens_by_length,
+)
 from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, deltas, pair_of, preferences, stereotyped
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
@@ -45,8 +50,6 @@ from penchant.wording.templates import Text
 MANY = 10
 """Number of paradigms above which the table by paradigm is shown as a detail."""
 _WORDS = Text.of(Path(__file__).parent).below("charts")
-_LENGTHS = {"A<U": "shorter", "A=U": "same", "A>U": "longer"}
-"""Names of the splits in figures and items: how long the acceptable sentence is, compared with the other one."""
 
 
 def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
@@ -304,7 +307,7 @@ def _groups(found: Sequence[RowSource]) -> list[RowSource]:
         replace(
             each,
             frame=each.frame.filter((split != ALL) | (pl.col("n") > most)).with_columns(
-                pl.lit(None, pl.String).alias(other), split.replace({ALL: "any", **_LENGTHS}).alias("lengths")
+                pl.lit(None, pl.String).alias(other), split.replace({ALL: "any", **LENGTHS}).alias("lengths")
             ),
         )
         for each in _percent(found, ACCURACY, by)
@@ -361,7 +364,7 @@ def _margin(result: BaseResult) -> pl.Series:
 
 
 def _longer(result: BaseResult) -> pl.Series:
-    return result.items["difference"].sign().replace_strict({sign: _LENGTHS[split] for split, sign in SPLITS.items()})
+    return result.items["difference"].sign().replace_strict({sign: LENGTHS[split] for split, sign in SPLITS.items()})
 
 
 def _remarks(result: BaseResult) -> list[str]:

@@ -37,7 +37,7 @@ def _place(line: Line) -> str:
     """Return the value or groups of people of a row, and the group that speaks if there are several."""
     groups = {row["group"] for row in line.source.only(At(measure=line["measure"]))}
     what = line["item"] or (line["dimension"] if line["dimension"] != EVERYTHING else "")
-    group = f"speaker {line['group']}" if len(groups) > 1 else ""
+    group = f"{line['group']} speaker" if len(groups) > 1 else ""
     return f"{what} ({group})" if what and group else what or group
 
 
