@@ -72,7 +72,9 @@ def _of_name(zoo: Zoo, name: str) -> Path | str:
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("name", [*tiny.MASKED, *tiny.CAUSAL, "bundled:modern", pytest.param("smollm2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", [*tiny.MASKED, *tiny.CAUSAL, "bundled:modern", pytest.param("smollm2", marks=pytest.mark.slow)]
+)
 def test_in_float64_shortcuts_change_nothing_at_all(zoo: Zoo, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If float32 rounds by more than 0.00001 in any case, as in SmolLM2, this separates rounding from a fault."""
     where = _of_name(zoo, name)
