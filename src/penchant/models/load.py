@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from penchant.call_checks import asked, unknown_attribute
 from penchant.errors import ModelError, ModelWarning, one_line, one_of, shortened
-from penchant.files import head
+from penchant.files import head, sha256_file
 from penchant.gc_control import uncollected
 from penchant.models import fast_paths
 from penchant.models.answer_cache_file import default_path
@@ -27,6 +27,7 @@ from penchant.models.device_map import Placing
 from penchant.models.file_hashes import Digests, WatchedFiles, stamp
 from penchant.models.hub import WantedFiles
 from penchant.models.proofs import Proofs, circumstances
+from penchant.models.score_table import Scores, cited_scores, names_scores, score_file
 from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
@@ -88,8 +89,8 @@ class LanguageModel:
         return f"<{self.kind} model {self.name}: {self.numbers}, up to {self.max_tokens:,} tokens>"
 
 
-Model: TypeAlias = LanguageModel | StaticVectors
-"""A language model or a set of static word vectors."""
+Model: TypeAlias = LanguageModel | StaticVectors | Scores
+"""A language model, a set of static word vectors, or a table of scores."""
 
 
 @asked
@@ -118,6 +119,8 @@ def load(
             where=str(spec),
             hint="read it with penchant.load_vectors(FILE)",
         )
+    if names_scores(spec):
+        raise ModelError("is a table of scores", where=str(spec), hint="read it with penchant.Scores(FILE)")
     model = read_model(
         spec,
         name=name,
@@ -168,6 +171,8 @@ def read_model(
     """Load a model as `load` and `load_vectors` do, but without warnings. Raises ModelError if that fails."""
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
+    if names_scores(spec):
+        return Scores(score_file(spec), name=name)
     if names_vectors(spec):
         return _vectors(spec, name)
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
@@ -251,6 +256,8 @@ def fingerprint(spec: str, digests: Digests) -> str:
 
     The weights are not read if their hashes are stored or provided by the hub.
     """
+    if names_scores(spec):
+        return sha256_file(score_file(spec))
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
         return read_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
@@ -259,6 +266,8 @@ def fingerprint(spec: str, digests: Digests) -> str:
 
 def cited(spec: str, digests: Digests) -> str:
     """Return the model name cited in signatures, without loading the model; for word vectors, the file name."""
+    if names_scores(spec):
+        return cited_scores(spec)
     if names_vectors(spec):
         return Path(spec).name
     source = _without_weights(spec, digests)

@@ -11,6 +11,7 @@ from penchant.files import sha256_file
 from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
+from penchant.models.score_table import SCORES
 from penchant.plurals import counted
 from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, Manifest, read_manifest
@@ -85,8 +86,9 @@ def _models(manifest: Manifest) -> _Looked:
             continue
         name, _, commit = before.rpartition("@")
         place = before if name and COMMIT.fullmatch(commit) else spec
-        local = place == before or place.startswith("bundled:") or exists(place)
+        here = exists(place.removeprefix(SCORES))
+        local = place == before or place.startswith("bundled:") or here
         try:
             yield _KINDS[2], spec, fingerprint(place, Digests(None)) == before if local else None
         except PenchantError:
-            yield _KINDS[2], spec, False if exists(place) else None
+            yield _KINDS[2], spec, False if here else None
