@@ -118,6 +118,7 @@ def test_a_stated_method_is_cited(zoo: Zoo, tmp_path: Path) -> None:
     rows = by_transformers(zoo("gpt2"), texts_of(probe("pairs", tmp_path)))
     assert probe("pairs", tmp_path, method="lp").run(pc.Scores(rows, name="vllm")).signature["method"] == "lp"
     assert pc.Scores(rows, name="vllm").name.startswith("scores:vllm@")
+    error_of(lambda: pc.Scores(rows, name="a@b"), ModelError)
     for method in ("pll-shared", "aul"):
         error_of(lambda m=method: probe("pairs", tmp_path, method=m).run(pc.Scores(rows)), MethodError)  # type: ignore[misc]
 
@@ -225,7 +226,7 @@ def test_other_instruments_and_commands_do_not_take_a_table(penchant: Program, t
     for name in ("cloze", "ceat", "values", "vector-bias", "disco", "bec-pro", "amplification", "weat", "logprob-bias"):
         assert "scores" not in instrument_named(name).probe.kinds
     error_of(lambda: pc.Cloze(data="early-modern-60").run(pc.Scores(table)), MethodError)
-    for command in (["score", "s.csv"], ["fill", "The [MASK]."], ["check"]):
+    for command in (["score", "s.csv"], ["fill", "The [MASK]."], ["check"], ["audit", pairs(tmp_path)]):
         code, out, err = penchant(command[0], "-m", f"scores:{table}", *command[1:])
         assert (code, out) == (2, ""), err
     error_of(lambda: pc.load(f"scores:{table}"), ModelError)
@@ -316,7 +317,7 @@ def test_a_probe_that_needs_more_is_skipped(zoo: Zoo, penchant: Program, tmp_pat
     assert [(each["probe"], each["spec"]) for each in skipped] == [("cloze", "scores:s.csv")]
 
 
-def test_a_frame_takes_the_place_of_a_model_in_a_study(zoo: Zoo, tmp_path: Path) -> None:
+def test_a_frame_takes_the_place_of_a_model_in_a_study(zoo: Zoo, penchant: Program, tmp_path: Path) -> None:
     asked = probe("pairs", tmp_path)
     frame = pl.DataFrame(by_transformers(zoo("gpt2"), texts_of(asked)))
     found = pc.run(asked, tmp_path / "out", models=[pc.Scores(frame)], progress=False)
@@ -325,4 +326,8 @@ def test_a_frame_takes_the_place_of_a_model_in_a_study(zoo: Zoo, tmp_path: Path)
     assert_frame_equal(result.summary, alone.summary)
     again = pc.run(asked, tmp_path / "out", models=[pc.Scores(frame)], resume=True, progress=False)
     assert len(again.results) == 1
+    assert penchant("verify", tmp_path / "out")[0] == 0
+    (copied,) = (path for path in (tmp_path / "out").rglob("given.jsonl"))
+    write(copied, copied.read_text("utf-8").replace("-", "-1", 1))
+    assert penchant("verify", tmp_path / "out")[0] == 2
     error_of(lambda: pc.Scores(pl.DataFrame({"text": ["a"]})), DataError)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from penchant.call_checks import asked
-from penchant.errors import DataError, ModelError, line_noun, shortened
+from penchant.errors import DataError, ModelError, line_noun, one_line, shortened
 from penchant.files import sha256_file
 from penchant.plurals import counted, first_of, of_all
 from penchant.tables.in_memory import path_of
@@ -88,7 +88,8 @@ class Scores:
         self.index = {text: number for number, text in enumerate(self.rows)}
         self.counted = all(row.n is not None for row in self.rows.values())
         self.fingerprint = sha256_file(self.path)
-        self.name = _cited(name or self.path.stem, self.fingerprint)
+        label = self.path.stem if name is None else valid_name(name, "Scores()")
+        self.name = _cited(label, self.fingerprint)
         self.spec = f"{SCORES}{self.path}"
 
     def __repr__(self) -> str:
@@ -116,6 +117,15 @@ class Scores:
                 file=self.path,
                 hint="write the texts with penchant run STUDY --texts-out FILE, score them, and add their rows",
             )
+
+
+def valid_name(name: str, where: str) -> str:
+    """Return the name of a model. Raises ModelError if it spans lines or contains a reserved character."""
+    if not name or name != one_line(name).strip() or " − " in name or "@" in name:
+        message = f"{shortened(name)} is not a valid model name"
+        hint = "use a single line without @ or ' − ', and without spaces at either end"
+        raise ModelError(message, where=f"{where}, name", hint=hint)
+    return name
 
 
 def names_scores(spec: str | Path) -> bool:
