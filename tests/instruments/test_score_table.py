@@ -93,13 +93,21 @@ def test_a_table_gives_the_summary_of_the_model(zoo: Zoo, tmp_path: Path, kind: 
     of_model = asked.run(str(zoo("gpt2")))
     rows = by_transformers(zoo("gpt2"), texts_of(asked))
     given = asked.run(pc.Scores(rows[::-1] + rows[:2]))  # in any order, some twice
-    leave = ["signature"]
     assert len(of_model.summary) > 5
-    assert_frame_equal(given.summary.drop(leave), of_model.summary.drop(leave), abs_tol=1e-4, rel_tol=1e-4)
+    assert_frame_equal(given.summary.drop("signature"), of_model.summary.drop("signature"), abs_tol=1e-4, rel_tol=1e-4)
     assert given.signature["method"] == "given" and given.signature["dtype"] == "unknown"
     assert Signature.parse(str(given.signature))["model"] == given.signature["model"]
     assert given.signature["model"].startswith("scores:given@")
     assert type(asked).of(given.settings).name == asked.name
+
+
+@pytest.mark.parametrize("name", ["gpt2", "roberta"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_frame_of_score_gives_the_summary_exactly(zoo: Zoo, tmp_path: Path, kind: str, name: str) -> None:
+    asked = probe(kind, tmp_path)
+    of_model = asked.run(str(zoo(name)))
+    given = asked.run(pc.Scores(pc.score(str(zoo(name)), texts_of(asked))))
+    assert_frame_equal(given.summary.drop("signature"), of_model.summary.drop("signature"), abs_tol=1e-6, rel_tol=1e-6)
 
 
 def test_tables_of_penchant_score_are_read(zoo: Zoo, penchant: Program, tmp_path: Path) -> None:
