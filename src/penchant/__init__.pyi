@@ -47,6 +47,7 @@ from .models.load import LanguageModel as LanguageModel
 from .models.load import load as load
 from .models.load import load_tokenizer as load_tokenizer
 from .models.load import load_vectors as load_vectors
+from .models.score_table import Scores as Scores
 from .records import Estimate as Estimate
 from .records import Item as Item
 from .records import Signature as Signature

@@ -183,7 +183,7 @@ def test_only_the_occurrence_that_was_asked_for_is_masked(zoo: Zoo, name: str) -
     model, tokenizer = brute.load(zoo(name))
     for score, each in zip((first, second), marked, strict=True):
         ids = masked_ids(tokenizer, place_of(each))
-        assert ids.count(tokenizer.mask_token_id) == 2 * score.n
+        assert ids.count(tokenizer.mask_token_id) == 2 * len(score.tokens)
         assert score.score == pytest.approx(sum(all_pieces(model, tokenizer, place_of(each))), abs=1e-4)
 
 

@@ -56,8 +56,8 @@ def test_a_part_of_a_text_under_a_causal_model(name: str, zoo: Zoo) -> None:
         every = zip(offsets, brute.lp(model, tokenizer, text), strict=True)
         # A token that is only the space before the part belongs to it.
         expected = [value for (_, end), value in every if end > start or (end == start and text[end - 1] == " ")]
-        assert len(expected) - score.n in (0, 1)
-        expected = expected[-score.n :]
+        assert len(expected) - len(score.tokens) in (0, 1)
+        expected = expected[-len(score.tokens) :]
         assert score.token_logprobs == pytest.approx(expected, abs=1e-4)
 
 

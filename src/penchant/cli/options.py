@@ -82,6 +82,21 @@ CpusOption = Annotated[
 GpusOption = Annotated[
     float, typer.Option("--gpus", min=0, max=PROCESSES, metavar="N", help="GPUs per worker, with --on.")
 ]
+DataOption = Annotated[
+    list[Path] | None,
+    typer.Option("--data", metavar="DIR", help="Directory to search first for data files. Repeatable."),
+]
+RerunOption = Annotated[
+    bool, typer.Option("--rerun", help="Continue, and repeat measurements whose models, data or results changed.")
+]
+TextsOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--texts-out",
+        metavar="FILE",
+        help="Only write the texts of the study, to be scored elsewhere: .csv, .tsv, .jsonl or .parquet.",
+    ),
+]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
 

@@ -176,7 +176,7 @@ def _differences(
     from penchant.engine.scorer import Scorer
     from penchant.engine.scoring_methods import method_for
 
-    check_normalise(normalise, method_for(None, lm))
+    check_normalise(normalise, method_for(None, lm), lm)
     check_unigrams([normalise], named=False)
     check_prefix([normalise], prefixed=False, neutral="")
     with bars() as bar:

@@ -160,7 +160,7 @@ def _score(
     from penchant.engine.scoring_methods import method_for
     from penchant.engine.unigrams import read_unigrams
 
-    check_normalise(wanted.normalise, method_for(wanted.method, lm))
+    check_normalise(wanted.normalise, method_for(wanted.method, lm), lm)
     check_unigrams([wanted.normalise], wanted.unigrams is not None)
     check_prefix([wanted.normalise], wanted.prefixed, wanted.neutral)
     known = None if wanted.unigrams is None else read_unigrams(wanted.unigrams, lm.tokenizer, lm.name)

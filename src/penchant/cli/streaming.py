@@ -58,7 +58,7 @@ def stream(
     refuse_tables(files)
     model = load()
     method = method_for(asked.method, model)
-    check_normalise(asked.normalise, method)
+    check_normalise(asked.normalise, method, model)
     if asked.normalise in (*FREQUENCY, *PREFIXED):
         raise MethodError(f"--normalise {asked.normalise} cannot be used with --on", hint="omit --on")
     recipe = Recipe(

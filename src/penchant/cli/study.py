@@ -15,6 +15,7 @@ from penchant.cli.options import (
     BatchOption,
     CacheOption,
     CpusOption,
+    DataOption,
     DeviceOption,
     FullOption,
     GpusOption,
@@ -22,11 +23,14 @@ from penchant.cli.options import (
     OnOption,
     ProbesOption,
     RehashOption,
+    RerunOption,
+    TextsOutOption,
     WorkersOption,
     cache_path,
     place,
 )
 from penchant.errors import MethodError, OutputError, one_line
+from penchant.plurals import counted
 
 if TYPE_CHECKING:
     from penchant.instruments.run_options import Run
@@ -36,19 +40,15 @@ def run(
     study: Annotated[
         Path, typer.Argument(metavar="STUDY.yaml", help="The study file, or a directory that contains one.")
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Directory for the results.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="DIR", help="Directory for the results.")] = None,
+    texts_out: TextsOutOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in DIR, also with other models.")] = False,
     model: Annotated[
         list[str] | None,
         typer.Option("-m", "--model", help="Measure this model instead of the study's. Repeatable."),
     ] = None,
-    data: Annotated[
-        list[Path] | None,
-        typer.Option("--data", metavar="DIR", help="Directory to search first for data files. Repeatable."),
-    ] = None,
-    rerun: Annotated[
-        bool, typer.Option("--rerun", help="Continue, and repeat measurements whose models, data or results changed.")
-    ] = False,
+    data: DataOption = None,
+    rerun: RerunOption = False,
     probe: ProbesOption = None,
     limit: LimitOption = None,
     dtype: Annotated[
@@ -65,19 +65,24 @@ def run(
     full: FullOption = False,
 ) -> None:
     """Run the study in a study file, and write its results and report."""
+    if (out is None) == (texts_out is None):
+        raise MethodError("give either -o DIR or --texts-out FILE", hint="see penchant run --help")
     _status(f"{study}: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import study_file
 
     study = study_file(study)
-
+    base = [*(data or []), study.parent, Path()]
+    if out is None:
+        _write_texts(study, Path(texts_out or ""), base, models=model, only=probe, limit=limit)
+        return
     how = Run(
         resume=resume or rerun,
         rerun=rerun,
         cache=cache_path(cache),
         rehash=rehash,
         batch_tokens=batch_tokens,
-        base=[*(data or []), study.parent, Path()],
+        base=base,
         place=place(on, workers, cpus, gpus),
     )
     _run(study, out, how, full=full, models=model, only=probe, limit=limit, dtype=dtype, device=device)
@@ -98,6 +103,14 @@ def demo(
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
     _run(DEMO, place, Run(base=[DEMO.parent, Path()]), full=full)
+
+
+def _write_texts(study: Path, file: Path, base: Sequence[Path], **changes: Any) -> None:
+    from penchant.study.texts_to_score import write_texts
+
+    number = write_texts(study, file, base, **changes)
+    say(f"{counted(number, 'texts')}: {file}")
+    say("next: add the column score, and name the table in models: as scores:FILE")
 
 
 def _status(text: str) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from penchant.engine.scoring_methods import ScoringMethod
 from penchant.errors import MethodError, one_of
+from penchant.models.load import LanguageModel
+from penchant.models.score_table import Scores
 
 USUAL = ("none", "mean", "pen")
 """The default normalisations, which need only a sentence's score and length."""
@@ -63,8 +65,13 @@ def normalise(
     return cast(Number, score / length)
 
 
-def check_normalise(how: str, method: ScoringMethod) -> None:
-    """Raise MethodError if a normalisation is unknown or does not apply to a scoring method."""
+def usual(model: LanguageModel | Scores | None) -> tuple[str, ...]:
+    """Return the default normalisations for a model; only `none` for scores from a table without numbers of tokens."""
+    return USUAL if not isinstance(model, Scores) or model.counted else ("none",)
+
+
+def check_normalise(how: str, method: ScoringMethod, model: LanguageModel | Scores) -> None:
+    """Raise MethodError if a normalisation is unknown or does not apply to a scoring method or to a model."""
     if how not in NORMALISATIONS:
         raise MethodError(f"unknown normalisation '{how}'", hint=one_of(how, NORMALISATIONS))
     if how != "none" and method.normalised:
@@ -72,6 +79,12 @@ def check_normalise(how: str, method: ScoringMethod) -> None:
             f"normalisation '{how}' does not apply to {method.name}, which is already independent of length",
             hint="use none",
         )
+    if isinstance(model, Scores) and how in (*FREQUENCY, *PREFIXED):
+        message = f"normalisation '{how}' needs the model itself, but {model.name} is a table of scores"
+        raise MethodError(message, hint="use none, mean, pen or slln")
+    if isinstance(model, Scores) and how != "none" and not model.counted:
+        message = f"normalisation '{how}' needs numbers of tokens, but {model.path} has no column n_tokens"
+        raise MethodError(message, hint="add the column, or use none")
 
 
 def check_unigrams(hows: Collection[str], named: bool) -> None:

@@ -26,6 +26,7 @@ from penchant.engine.word_surprisal import WordScorer, listed_words, white_space
 from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel, Model
+from penchant.models.score_table import Scores
 from penchant.plurals import counted, for_one
 from penchant.progress import bar
 from penchant.tables.in_memory import refuse_file
@@ -57,9 +58,20 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
             where=model.name,
             hint="use a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
         )
+    if isinstance(model, Scores):
+        message = "is a table of scores, which answers for whole sentences only"
+        raise ModelError(message, where=model.name, hint="use a language model")
     if not isinstance(model, LanguageModel):
         raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")
     return model
+
+
+def sentence_model(model: object) -> LanguageModel | Scores:
+    """Return a model that scores whole sentences: a language model or a table of scores.
+
+    Raises the errors of `language_model`.
+    """
+    return model if isinstance(model, Scores) else language_model(model)
 
 
 @asked
@@ -87,7 +99,7 @@ def score(
     an unsuitable text, and ModelError if the model cannot be loaded or used.
     """
     model, text_list = language_model(model), listed_texts(texts)
-    check_normalise(normalise, method_for(method, model))
+    check_normalise(normalise, method_for(method, model), model)
     check_unigrams([normalise], unigrams is not None)
     check_prefix([normalise], prefixes is not None, neutral)
     counted = None if unigrams is None else read_unigrams(unigrams, model.tokenizer, model.name)
@@ -266,6 +278,7 @@ __all__ = [
     "numbered",
     "score",
     "scores_frame",
+    "sentence_model",
     "surprisal",
     "valued",
 ]

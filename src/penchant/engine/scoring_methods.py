@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from penchant.engine.read_requests import LogProbs
 from penchant.errors import DataError, MethodError, ModelError, one_of
 from penchant.models.load import LanguageModel
+from penchant.models.score_table import Scores
 from penchant.models.tokenizer import Encoding
 
 
@@ -116,6 +117,14 @@ def mask_of(model: LanguageModel) -> int:
     return model.tokenizer.mask_id
 
 
+GIVEN = "given"
+"""The method of scores that were made elsewhere."""
+
+
+def _no_reads(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
+    return iter(())
+
+
 METHODS: dict[str, ScoringMethod] = {
     method.name: method
     for method in (
@@ -132,6 +141,12 @@ METHODS: dict[str, ScoringMethod] = {
         ),
         ScoringMethod("aul", "masked", _aul, "mean log P(token | unmasked sentence)", normalised=True, mean=True),
         ScoringMethod("aula", "masked", _aula, "as aul, weighted by attention received", normalised=True, mean=True),
+        ScoringMethod(
+            GIVEN,
+            "scores",
+            _no_reads,
+            "sum of log-probabilities read from a table, computed by another program",
+        ),
     )
 }
 """The scoring methods by name; special tokens are part of the context but never scored.
@@ -141,8 +156,11 @@ Bollegala 2022.
 """
 
 
-def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) -> ScoringMethod:
+def method_for(name: str | None, model: LanguageModel | Scores, *, pair: bool = False) -> ScoringMethod:
     """Return the scoring method called `name` (None: lp for causal models, pll for masked models).
+
+    Scores from a table have the method given, or any method whose scores are sums of log-probabilities of one sentence,
+    on the word of the user.
 
     `pair` allows methods that compare the two sentences of a pair. Raises ModelError if the model is an encoder,
     MethodError if the method is unknown or does not fit the model or the data.
@@ -154,10 +172,12 @@ def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) ->
             hint="score with a masked or causal checkpoint; use this model for embeddings only",
         )
     if name is None:
-        name = "lp" if model.kind == "causal" else "pll"
+        name = {"causal": "lp", "masked": "pll"}.get(model.kind, GIVEN)
     method = METHODS.get(name)
     if method is None:
         raise MethodError(f"unknown method '{name}'", hint=one_of(name, METHODS))
+    if model.kind == "scores" and not (method.pair or method.normalised):
+        return method
     if method.kind != model.kind:
         fitting = ", ".join(m.name for m in METHODS.values() if m.kind == model.kind and (pair or not m.pair))
         raise MethodError(

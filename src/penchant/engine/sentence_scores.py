@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 class SentenceScore:
     """The score of one sentence before normalisation, with the values of its tokens.
 
-    `n` is |S|, the number of tokens without special tokens. `tokens` are the tokens that the method uses (all tokens,
-    except for `pll-shared`), `ids` their token ids, and `token_logprobs` their natural log-probabilities, NaN for
-    tokens that are not scored.
+    `n` is |S|, the number of tokens without special tokens, None if a table of scores lacks it. `tokens` are the tokens
+    that the method uses (all tokens, except for `pll-shared`), `ids` their token ids, and `token_logprobs` their
+    natural log-probabilities, NaN for tokens that are not scored.
     """
 
     text: str
     score: float
-    n: int
+    n: int | None
     tokens: tuple[str, ...]
     token_logprobs: NDArray[np.float64]
     ids: tuple[int, ...]
@@ -52,7 +52,7 @@ class SentenceScore:
     def normalised(self, how: str, unigrams: Unigrams | None = None, neutral: float | None = None) -> float:
         """Return the score under the normalisation `how` (see `penchant.engine.normalisations.normalise`)."""
         known = None if unigrams is None or how not in FREQUENCY else self.as_unigrams(unigrams)
-        return normalise(self.score, self.n, how, unigrams=known, neutral=neutral)
+        return normalise(self.score, self.n or 0, how, unigrams=known, neutral=neutral)
 
 
 class SentenceScorer(Asker):

@@ -16,7 +16,7 @@ from typing_extensions import TypeVar
 from penchant.call_checks import asked, kind
 from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.engine.base_scorer import require_batch
-from penchant.errors import ModelError, StudyError
+from penchant.errors import MethodError, ModelError, StudyError
 from penchant.files import join_names
 from penchant.hub.data_sets import repositories
 from penchant.instruments.probe_fields import written
@@ -28,6 +28,7 @@ from penchant.models.equivalent_spellings import with_equivalents
 from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
+from penchant.models.score_table import Scores
 from penchant.progress import bars
 from penchant.records import BaseResult as AnyResult
 from penchant.records import Estimate, Signature, summary_table
@@ -72,7 +73,7 @@ class Probe(Settings, ABC, Generic[M]):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
-    """Kinds of model that the probe supports: masked, causal, encoder, static."""
+    """Kinds of model that the probe supports: masked, causal, encoder, static, scores."""
 
     drawn: ClassVar[str] = ""
     """Name of the field that holds the sentences, if a study can sample them from running text instead."""
@@ -163,7 +164,7 @@ class Probe(Settings, ABC, Generic[M]):
         """
         require_batch(batch_tokens, "run()")
         model = loaded(model) if isinstance(model, str | Path) else model
-        if not isinstance(model, LanguageModel | StaticVectors):
+        if not isinstance(model, LanguageModel | StaticVectors | Scores):
             raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")
         run = Run(None if cache is None else Path(cache), batch_tokens)
         with bars() if progress else nullcontext(run.bars) as shown:
@@ -172,11 +173,20 @@ class Probe(Settings, ABC, Generic[M]):
 
     def run_as(self, model: Model, run: Run) -> Result:
         """Measure a model with the run options of a study or another caller."""
+        if isinstance(model, Scores):
+            self._require_given(model, run.base)
         settled = self.settle(model)
         signature = settled.signature(model, run.base)
         with Session.of(settled.reading(model) if isinstance(model, LanguageModel) else model, run) as session:
             measured = settled.measure(session)
         return settled.result(measured, signature, run.base)
+
+    def _require_given(self, scores: Scores, base: Sequence[Path]) -> None:
+        """Raise MethodError if the probe needs more than scores of sentences, DataError if one has no score."""
+        if scores.kind not in self.kinds:
+            message = f"{self.name} does not support scores of sentences"
+            raise MethodError(message, where=scores.name, hint=f"it supports {' and '.join(self.kinds)} models")
+        scores.require(text for text, _ in self.texts(base))
 
     def result(self, measured: M, signature: Signature, base: Sequence[Path] = ()) -> Result:
         """Return the result of a measurement, without a model. Call it on the probe returned by `settle`."""
@@ -207,7 +217,7 @@ class Probe(Settings, ABC, Generic[M]):
         recipe = self.recipe(model, base)
         if isinstance(model, LanguageModel):
             recipe.setdefault("tokenizer", model.tokenizer.pieces_digest[:7])
-        recipe.setdefault("dtype", model.numbers if isinstance(model, LanguageModel) else "float32")
+        recipe.setdefault("dtype", "float32" if isinstance(model, StaticVectors) else model.numbers)
         for name in ("level", "resamples", "seed"):
             recipe.setdefault(name, written(self, name))
         if self.equivalence is not None:
@@ -255,8 +265,17 @@ class Probe(Settings, ABC, Generic[M]):
         return [cls.folder() / "sets"]
 
 
-def beginning(lm: LanguageModel) -> str:
-    """Return the beginning-of-sequence token, `none` if there is none, or `template` if the model is not causal."""
+SENTENCES = ("masked", "causal", "scores")
+"""Kinds of model for probes that need only scores of whole sentences."""
+
+
+def beginning(lm: LanguageModel | Scores) -> str:
+    """Return the beginning-of-sequence token, `none` if there is none, or `template` if the model is not causal.
+
+    It is `unknown` for a table of scores.
+    """
+    if isinstance(lm, Scores):
+        return "unknown"
     if lm.kind != "causal":
         return "template"
     if lm.begin is None:

@@ -16,6 +16,7 @@ from penchant.instruments.base import Measured, Probe
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import OnUnknown, known_items, known_texts
 from penchant.models.load import LanguageModel
+from penchant.models.score_table import Scores
 from penchant.wording.phrases import Note
 
 D = TypeVar("D")
@@ -98,6 +99,8 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
 
         Raises DataError if all items have unknown tokens, or if any has and `on_unknown` is "stop".
         """
+        if isinstance(session.model, Scores):
+            return list(items), ()
         noun = self.noun or self.limited
         return known_items(session.lm, items, self.texts_of, self.place_of, self.on_unknown, noun)
 

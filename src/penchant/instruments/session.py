@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penchant.engine.given_scorer import GivenScorer
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MethodError
 from penchant.instruments.run_options import Run
 from penchant.models.load import LanguageModel
+from penchant.models.score_table import Scores
 from penchant.vectors.static import StaticVectors
 
 
@@ -46,6 +48,9 @@ class Session:
             self.run.counts = scorer.counts
             for note in scorer.notes():
                 self.run.warn(note)
+        elif isinstance(self.model, Scores):
+            self._scorer = GivenScorer(self.model, self.advance)
+            self.run.counts = self._scorer.counts
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -9,7 +9,8 @@ from penchant.errors import PenchantError
 from penchant.models import fast_paths
 from penchant.models.answer_cache_file import default_path
 from penchant.models.file_hashes import Digests
-from penchant.models.load import Model, fingerprint, load, load_vectors, names_vectors
+from penchant.models.load import Model, fingerprint, load, load_vectors, names_vectors, read_model
+from penchant.models.score_table import names_scores
 from penchant.models.source import resolve
 
 _LOCK = Lock()
@@ -22,6 +23,8 @@ def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = Non
 
     Raises ModelError if it cannot be loaded.
     """
+    if names_scores(spec):
+        return read_model(spec)
     settings = (dtype, device, fast_paths.allowed())
     with _LOCK:
         kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None

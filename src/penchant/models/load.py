@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from penchant.call_checks import asked, unknown_attribute
-from penchant.errors import ModelError, ModelWarning, one_line, one_of, shortened
-from penchant.files import head
+from penchant.errors import ModelError, ModelWarning, one_of
+from penchant.files import head, sha256_file
 from penchant.gc_control import uncollected
 from penchant.models import fast_paths
 from penchant.models.answer_cache_file import default_path
@@ -27,6 +27,7 @@ from penchant.models.device_map import Placing
 from penchant.models.file_hashes import Digests, WatchedFiles, stamp
 from penchant.models.hub import WantedFiles
 from penchant.models.proofs import Proofs, circumstances
+from penchant.models.score_table import Scores, cited_scores, names_scores, score_file, valid_name
 from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
@@ -88,8 +89,8 @@ class LanguageModel:
         return f"<{self.kind} model {self.name}: {self.numbers}, up to {self.max_tokens:,} tokens>"
 
 
-Model: TypeAlias = LanguageModel | StaticVectors
-"""A language model or a set of static word vectors."""
+Model: TypeAlias = LanguageModel | StaticVectors | Scores
+"""A language model, a set of static word vectors, or a table of scores."""
 
 
 @asked
@@ -118,6 +119,9 @@ def load(
             where=str(spec),
             hint="read it with penchant.load_vectors(FILE)",
         )
+    if names_scores(spec):
+        message = "is a table of scores, which answers for whole sentences only"
+        raise ModelError(message, where=str(spec), hint="name a language model; Python reads it with penchant.Scores")
     model = read_model(
         spec,
         name=name,
@@ -147,7 +151,7 @@ def load_vectors(path: str | Path, *, name: str | None = None, vocabulary: str |
 
 def _vectors(path: str | Path, name: str | None, vocabulary: str | Path | None = None) -> StaticVectors:
     vectors = replace(read_vectors(path, vocabulary=vocabulary), spec=str(path))
-    return vectors if name is None else replace(vectors, name=_label(name))
+    return vectors if name is None else replace(vectors, name=valid_name(name, "load()"))
 
 
 def _warn(model: Model) -> None:
@@ -168,8 +172,8 @@ def read_model(
     """Load a model as `load` and `load_vectors` do, but without warnings. Raises ModelError if that fails."""
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
-    if names_vectors(spec):
-        return _vectors(spec, name)
+    if names_scores(spec) or names_vectors(spec):
+        return Scores(score_file(spec), name=name) if names_scores(spec) else _vectors(spec, name)
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
     with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), source.parsed_once():
@@ -223,16 +227,7 @@ def _named(source: ModelSource, name: str | None) -> ModelSource:
     if source.local is None or source.given.startswith("bundled:"):
         message = "a hub or bundled model cannot be renamed, only a directory or a file"
         raise ModelError(message, where=source.given, hint="omit name=")
-    return replace(source, label=_label(name))
-
-
-def _label(name: str) -> str:
-    """Validate and return a model name. Raises ModelError if it spans lines or contains a reserved character."""
-    if not name or name != one_line(name).strip() or " − " in name or "@" in name:
-        message = f"{shortened(name)} is not a valid model name"
-        hint = "use a single line without @ or ' − ', and without spaces at either end"
-        raise ModelError(message, where="load(), name", hint=hint)
-    return name
+    return replace(source, label=valid_name(name, "load()"))
 
 
 def names_vectors(spec: str | Path) -> bool:
@@ -251,6 +246,8 @@ def fingerprint(spec: str, digests: Digests) -> str:
 
     The weights are not read if their hashes are stored or provided by the hub.
     """
+    if names_scores(spec):
+        return sha256_file(score_file(spec))
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
         return read_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
@@ -259,6 +256,8 @@ def fingerprint(spec: str, digests: Digests) -> str:
 
 def cited(spec: str, digests: Digests) -> str:
     """Return the model name cited in signatures, without loading the model; for word vectors, the file name."""
+    if names_scores(spec):
+        return cited_scores(spec)
     if names_vectors(spec):
         return Path(spec).name
     source = _without_weights(spec, digests)

@@ -13,6 +13,7 @@ from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import local_fingerprint, model_files
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import WantedFiles, fetch, intact
+from penchant.models.score_table import names_scores
 from penchant.tables.data_paths import PACKAGE, bundled
 from penchant.text_io import is_directory, is_file, refused_character
 
@@ -96,6 +97,8 @@ def resolve(spec: str) -> ModelSource:
                 hint=one_of(spec, [f"bundled:{each}" for each in known]),
             )
         return ModelSource(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
+    if names_scores(spec):
+        raise ModelError("is a table of scores, not a model", where=spec, hint="name a language model")
     if not spec.strip() or refused_character(spec):
         hint = "give the name of a hub model or the path of a directory"
         raise ModelError("is not a model name", where=repr(spec), hint=hint)

@@ -101,7 +101,9 @@ def _of_each(results: Sequence[BaseResult], key: str) -> str:
 def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
     signature = results[0].signature
     cited = [
-        f"{literal(name)} ({each.signature['dtype']})" if "dtype" in each.signature else literal(name)
+        f"{literal(name)} ({each.signature['dtype']})"
+        if each.signature.get("dtype", "unknown") != "unknown"
+        else literal(name)
         for name, each in zip(models(results), results, strict=True)
     ]
     how = [

@@ -98,6 +98,7 @@ def _models() -> Rows:
         ("DIRECTORY", "a directory that save_pretrained wrote"),
         ("FILE.gguf", "a causal model in a GGUF file (needs penchant[gguf])"),
         ("FILE.txt .vec .bin .npy", "static word vectors: word2vec, GloVe, or an array with its vocabulary"),
+        ("scores:FILE", "scores of sentences made elsewhere: a table with the columns text and score"),
         *((f"bundled:{name}", bundled_card(name)) for name in bundled_models()),
     ]
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from penchant.models.load import LanguageModel
+from penchant.models.score_table import Scores
 from penchant.models.source import bundled_card
 from penchant.plurals import counted
 from penchant.vectors.static import StaticVectors
@@ -120,7 +121,7 @@ class ModelRecord(_Record):
             name=model.name,
             kind=model.kind,
             fingerprint=model.fingerprint,
-            dtype="float32",
+            dtype=getattr(model, "numbers", "float32"),
             device="none",
             cautions=list(model.cautions),
             about=_about(model),
@@ -146,6 +147,8 @@ def _about(model: Any) -> str:
     if isinstance(model, LanguageModel):
         card = bundled_card(model.spec) if model.spec.startswith("bundled:") else f"a {model.kind} model"
         return f"{card}, {counted(model.network.parameters, 'parameters')}"
+    if isinstance(model, Scores):
+        return model.about
     if isinstance(model, StaticVectors):
         size = f"{counted(len(model), 'words')} × {model.matrix.shape[1]:,}"
         return f"word vectors {Path(model.spec).name or model.name}, {size}"

@@ -12,6 +12,7 @@ from penchant.instruments.base import Probe
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, cited, read_model
 from penchant.models.preflight import Outline, UnreadError, outline
+from penchant.models.score_table import Scores, names_scores
 from penchant.study.manifest import Manifest
 from penchant.study.model_check import require_readable
 from penchant.study.study_file import Study
@@ -22,6 +23,7 @@ KINDS = {
     "causal": "causal models",
     "encoder": "encoders without a head",
     "static": "static word vectors",
+    "scores": "scores of sentences",
 }
 """Plural names of the kinds of model."""
 
@@ -99,6 +101,9 @@ class Fitting:
             self._require_read(spec, ["static"], None)
             return
         study, place = self.study, self.place(spec)
+        if names_scores(place):
+            self._look_up(spec, place, waiting)
+            return
         given = {"trust_remote_code": study.trust_remote_code, "allow_pickle": study.allow_pickle}
         seen = outline(place, name=spec, dtype=study.dtype, digests=self.digests, **given)
         self._once(spec, [seen.key])
@@ -112,6 +117,21 @@ class Fitting:
         for number in waiting:
             if certain and model is not None and kind in self.probes[number].kinds:
                 self._fit(number, spec, model)
+
+    def _look_up(self, spec: str, place: str, waiting: Sequence[int]) -> None:
+        """Record a problem if a table of scores lacks a text, or what a probe needs."""
+        scores = read_model(place)
+        assert isinstance(scores, Scores)
+        self._once(spec, [scores.name, str(scores.path.resolve())])
+        self._require_read(spec, [scores.kind], None)
+        supported = [number for number in waiting if scores.kind in self.probes[number].kinds]
+        for number in supported:
+            try:
+                self.probes[number].settle(scores)
+            except PenchantError as error:
+                error.where = f"{self.places[number]} with {spec}"
+                self._problems.append(error)
+        scores.require(text for number in supported for text, _ in self.texts[number])
 
     def _turns_on_weights(self, seen: Outline) -> bool:
         """Return whether the choice of probes depends on a trained head, which only the weights can show."""

@@ -19,6 +19,7 @@ from penchant.instruments.base import Probe
 from penchant.instruments.probe_fields import in_json, taken
 from penchant.instruments.registry import instruments
 from penchant.models.load import LanguageModel, Model
+from penchant.models.score_table import SCORES, Scores
 from penchant.study.manifest import FILE, TABLES
 from penchant.study.study_file import Study, read_study
 from penchant.tables.in_memory import as_yaml, plain
@@ -64,20 +65,23 @@ class InPython:
 
     def specs(self, models: object) -> Any:
         """Return the names of models, and register loaded models. Raises MethodError for a model without a name."""
-        listed = [models] if isinstance(models, str | Path | LanguageModel | StaticVectors) else plain(models)
+        listed = [models] if isinstance(models, str | Path | LanguageModel | StaticVectors | Scores) else plain(models)
         return [self._spec(model) for model in listed] if isinstance(listed, list) else listed
 
     def _spec(self, model: object) -> object:
         if isinstance(model, str | Path | Mapping):
             return str(model) if isinstance(model, Path) else model
-        if not isinstance(model, LanguageModel | StaticVectors):
+        if not isinstance(model, LanguageModel | StaticVectors | Scores):
             hint = "give a name, or a model from penchant.load"
             raise MethodError(f"{kind(model)} is not a model", where="run(), models", hint=hint)
         if not model.spec:
             told = f"{model.name} was not loaded by name, so a study cannot load it again"
             raise MethodError(told, where="run(), models", hint="load it with penchant.load(DIRECTORY)")
-        self.models[model.spec] = model
-        return model.spec
+        spec = model.spec
+        if isinstance(model, Scores):
+            spec = f"{SCORES}{self._relocated(str(model.path))}"
+        self.models[spec] = model
+        return spec
 
     def _probe(self, entry: Any) -> Any:
         if isinstance(entry, Probe):

@@ -22,6 +22,7 @@ from penchant.instruments.result import Result
 from penchant.models.file_hashes import Digests
 from penchant.models.last_loaded import release
 from penchant.models.load import LanguageModel, fingerprint, read_model
+from penchant.models.score_table import SCORES, names_scores
 from penchant.records import with_nulls
 from penchant.study.changes_since_start import Now, changes, data_records, forget, refuse
 from penchant.study.manifest import FILE, Manifest, now
@@ -155,7 +156,7 @@ class _Running:
         try:
             return fingerprint(place, self.digests)
         except ModelError:
-            if place.startswith("bundled:") or exists(place):
+            if place.startswith("bundled:") or exists(place.removeprefix(SCORES)):
                 raise
             return ""
 
@@ -224,8 +225,9 @@ class _Running:
     def _place(self, spec: str) -> str:
         if spec.startswith("bundled:") or exists(spec):
             return spec
-        beside = (base / spec for base in self.run.base)
-        return next((str(path) for path in beside if exists(path)), spec)
+        kind = SCORES if names_scores(spec) else ""
+        beside = (base / spec.removeprefix(kind) for base in (Path(), *self.run.base))
+        return next((f"{kind}{path}" for path in beside if exists(path)), spec)
 
     def _measure(self, number: int, spec: str, model: Model) -> None:
         probe, place = self.prepared.probes[number], self.places[number]

@@ -58,7 +58,7 @@ class Study(BaseModel):
     question: str = ""
     """The study's question in one line, shown at the top of the report."""
     models: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(distinct)]
-    """Hub names[@revision], directories, GGUF files, bundled: names, or files of word vectors.
+    """Hub names[@revision], directories, GGUF files, bundled: names, files of word vectors, or scores:FILE.
 
     Each model is measured by the probes that support it. `{family: …, revisions: […]}` stands for the checkpoints of
     one training run.

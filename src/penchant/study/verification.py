@@ -11,6 +11,7 @@ from penchant.files import sha256_file
 from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
+from penchant.models.score_table import SCORES, names_scores
 from penchant.plurals import counted
 from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, Manifest, read_manifest
@@ -43,7 +44,7 @@ def verify(directory: str | Path) -> Verified:
         raise StudyError("contains no study", where=str(folder), hint="give a directory that penchant run wrote")
     manifest = read_manifest(folder / FILE)
     others: list[str] = []
-    for kind, name, same in (*_results(manifest, folder), *_data(manifest, folder), *_models(manifest)):
+    for kind, name, same in (*_results(manifest, folder), *_data(manifest, folder), *_models(manifest, folder)):
         if same is None:
             found.absent.append(name)
         elif same:
@@ -79,14 +80,17 @@ def _data(manifest: Manifest, folder: Path) -> _Looked:
         yield _KINDS[1], name, None  # only its name was kept
 
 
-def _models(manifest: Manifest) -> _Looked:
+def _models(manifest: Manifest, folder: Path) -> _Looked:
     for spec, before in {unit.spec: unit.model.fingerprint for unit in manifest.every_unit()}.items():
         if spec.startswith(TRAINED):  # its vectors are among the tables
             continue
         name, _, commit = before.rpartition("@")
         place = before if name and COMMIT.fullmatch(commit) else spec
-        local = place == before or place.startswith("bundled:") or exists(place)
+        if names_scores(place) and exists(inside := folder / place.removeprefix(SCORES)):  # a table given in Python
+            place = f"{SCORES}{inside}"
+        here = exists(place.removeprefix(SCORES))
+        local = place == before or place.startswith("bundled:") or here
         try:
             yield _KINDS[2], spec, fingerprint(place, Digests(None)) == before if local else None
         except PenchantError:
-            yield _KINDS[2], spec, False if exists(place) else None
+            yield _KINDS[2], spec, False if here else None

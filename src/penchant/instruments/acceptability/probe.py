@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import polars as pl
 from pydantic import PrivateAttr
@@ -23,24 +23,25 @@ from penchant.engine.normalisations import (
     check_unigrams,
     constants,
 )
-from penchant.engine.scorer import language_model
+from penchant.engine.scorer import language_model, sentence_model
 from penchant.engine.scoring_methods import METHODS, ScoringMethod, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.files import cited
 from penchant.instruments.acceptability.data import JudgedSentence, JudgedSet, read_judged
 from penchant.instruments.acceptability.estimates import MORCELA, cautions_of, estimates_of
 from penchant.instruments.acceptability.settings import AcceptabilitySettings
-from penchant.instruments.base import Measured, Model, beginning
+from penchant.instruments.base import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import signed_unknown
+from penchant.models.score_table import Scores
 from penchant.records import Estimate, Signature
 from penchant.tables.data_paths import listed
 
 
-def _usual(method: ScoringMethod, *, unigrams: bool) -> list[str]:
-    if method.normalised:
+def _usual(method: ScoringMethod, *, unigrams: bool, counted: bool = True) -> list[str]:
+    if method.normalised or not counted:
         return ["none"]
     return ["none", "mean", *((*FREQUENCY, MORCELA) if unigrams else ())]
 
@@ -51,6 +52,8 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
     `run` returns items (one row per sentence: score, tokens, unigrams, judgements) and a summary: Pearson's r and
     Spearman's ρ between each score and the mean judgement, differences between scores, and MORCELA's β and γ.
     """
+
+    kinds: ClassVar[tuple[str, ...]] = SENTENCES
 
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
@@ -79,10 +82,11 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
 
     def settle(self, model: Model) -> Self:
         """Return the probe with method and scores set. Raises MethodError if the model does not support them."""
-        method = method_for(self.method, language_model(model))
-        hows = self.normalisations() or _usual(method, unigrams=self.unigrams is not None)
+        lm = sentence_model(model)
+        method, counted = method_for(self.method, lm), not isinstance(lm, Scores) or lm.counted
+        hows = self.normalisations() or _usual(method, unigrams=self.unigrams is not None, counted=counted)
         for how in hows:
-            check_normalise(FREQUENCY[0] if how == MORCELA else how, method)
+            check_normalise(FREQUENCY[0] if how == MORCELA else how, method, lm)
         check_unigrams([FREQUENCY[0] if how == MORCELA else how for how in hows], self.unigrams is not None)
         return self.model_copy(update={"method": method.name, "normalise": hows})
 
@@ -98,17 +102,20 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
 
         Raises DataError unless exactly one table matches the tokenizer.
         """
-        lm, files = language_model(model), tuple(self._tables(base))
+        files = tuple(self._tables(base))
+        if not files:
+            return None
+        lm = language_model(model)
         key = files, lm.tokenizer.pieces_digest
-        if files and key not in self._unigrams:
+        if key not in self._unigrams:
             self._unigrams[key] = fitting(files, lm.tokenizer, lm.name)
-        return self._unigrams[key] if files else None
+        return self._unigrams[key]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Return the signature fields for data and scoring. Raises MethodError if scores do not fit the sentences."""
-        lm, hows, read = language_model(model), self.normalisations(), self.read_set(base)
+        lm, hows, read = sentence_model(model), self.normalisations(), self.read_set(base)
         check_prefix(hows, all(each.prefix for each in read.sentences), self.neutral)
-        unigrams = self.frequencies(lm, base)
+        unigrams = self.frequencies(model, base)
         return {
             "data": cited([read.path]),
             **cited_columns(dict(self.columns)),
@@ -155,7 +162,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
                 dtype=pl.List(pl.Float32),
             ),
         }
-        if (unigrams := self.frequencies(session.lm, session.base)) is not None:
+        if (unigrams := self.frequencies(session.model, session.base)) is not None:
             columns["unigrams"] = pl.Series([score.as_unigrams(unigrams) for score in scores], dtype=pl.Float64)
             columns["unseen"] = pl.Series([unigrams.unseen(score.scored) for score in scores], dtype=pl.Int32)
         if set(PREFIXED) & set(self.normalisations()):

@@ -70,9 +70,8 @@ def _remarks(result: BaseResult) -> list[str]:
 
 
 def _said(items: pl.DataFrame) -> list[str]:
-    return [
-        f"{shown(score, '.3f')}, {counted(n, 'tokens')}" for score, n in items.select("score", "n_tokens").iter_rows()
-    ]
+    rows = items.select("score", "n_tokens").iter_rows()
+    return [shown(score, ".3f") + ("" if n is None else f", {counted(n, 'tokens')}") for score, n in rows]
 
 
 def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:

@@ -100,7 +100,8 @@ def _of_these(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterat
     """Yield the accuracies for exactly the groups in the data, if few: over all pairs, with a test, and by split."""
     strata, noun = clusters(part)
     signs = np.sign(part["difference"].to_numpy())
-    for split, sign in {ALL: None, **SPLITS}.items() if few(strata) else ():
+    splits = {ALL: None} if part["difference"].null_count() else {ALL: None, **SPLITS}
+    for split, sign in splits.items() if few(strata) else ():
         chosen = np.ones(len(credit), dtype=bool) if sign is None else signs == sign
         labels = [s for s, c in zip(strata, chosen, strict=True) if c]
         share = fixed_strata_share(credit[chosen], labels, against=HALF, level=settings.level, noun=noun)
@@ -130,6 +131,8 @@ def _block(
     against = HALF if scope != "phenomenon" else None
     yield labelled(mean_credit(credit, strata, noun, settings.level, against=against), ACCURACY)
     yield labelled(accuracy(part[_TIED].cast(pl.Float64).to_numpy(), level=settings.level), TIES)
+    if part["difference"].null_count():  # a table of scores has no numbers of tokens
+        return
     signs = np.sign(difference)
     for split, sign in SPLITS.items():
         yield labelled(mean(signs == sign), ACCURACY, split)

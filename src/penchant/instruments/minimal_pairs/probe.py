@@ -20,18 +20,18 @@ from penchant.engine.normalisations import (
     CONSTANTS,
     FREQUENCY,
     PREFIXED,
-    USUAL,
     check_normalise,
     check_prefix,
     check_unigrams,
     constants,
+    usual,
 )
-from penchant.engine.scorer import language_model
+from penchant.engine.scorer import language_model, sentence_model
 from penchant.engine.scoring_methods import METHODS, ScoringMethod, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
-from penchant.instruments.base import Measured, Model, beginning
+from penchant.instruments.base import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.minimal_pairs.cautions import (
     human_cautions,
@@ -52,6 +52,8 @@ from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, Pa
 from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import signed_unknown
+from penchant.models.load import LanguageModel
+from penchant.models.score_table import Scores
 from penchant.records import Estimate, Item, Signature
 from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
@@ -61,9 +63,9 @@ Drawn = tuple[PairSet, Item]
 """A pair with the set that contains it."""
 
 
-def _applying(method: ScoringMethod, *, unigrams: bool) -> list[str]:
+def _applying(method: ScoringMethod, model: LanguageModel | Scores | None, *, unigrams: bool) -> list[str]:
     """Return the default normalisations for a method; with `unigrams`, also those that need unigram counts."""
-    return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
+    return ["none"] if method.normalised else [*usual(model), *(FREQUENCY if unigrams else ())]
 
 
 def _content(pair: Drawn) -> Sequence[str]:
@@ -73,6 +75,7 @@ def _content(pair: Drawn) -> Sequence[str]:
 class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
     """Base class for probes that score minimal pairs and compute estimates from the scores."""
 
+    kinds: ClassVar[tuple[str, ...]] = SENTENCES
     noun: ClassVar[str] = "pairs"
 
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
@@ -102,11 +105,11 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     def settle(self, model: Model) -> Self:
         """Return the probe with its model-dependent parameters set. Raises MethodError if they are incompatible."""
-        lm = language_model(model)
+        lm = sentence_model(model)
         method = method_for(self.method, lm, pair=True)
-        hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
+        hows = self.normalisations() or _applying(method, lm, unigrams=self.unigrams is not None)
         for how in hows:
-            check_normalise("slln" if how == FITTED else how, method)
+            check_normalise("slln" if how == FITTED else how, method, lm)
         check_unigrams(hows, self.unigrams is not None)
         space = self.space if lm.kind == "causal" else "none"
         return self.model_copy(update={"method": method.name, "normalise": hows, "space": space})
@@ -116,7 +119,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         """Return the signature keys determined by others: constants of normalisations, and default normalisations."""
         method = METHODS.get(signature.get("method", ""))
         named = "unigrams" in signature
-        usual = method is not None and signature.get("normalise") == ",".join(_applying(method, unigrams=named))
+        usual = method is not None and signature.get("normalise") == ",".join(_applying(method, None, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
@@ -144,7 +147,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         neutral = self.neutral if set(PREFIXED) & set(self.normalisations()) else None
         table, scores = scored_pairs(session.scorer, items, self.method, front=front, neutral=neutral)
         cautions += prefix_cautions(item for _, item in items)
-        if (unigrams := self.frequencies(session.lm, session.base)) is not None:
+        if (unigrams := self.frequencies(session.model, session.base)) is not None:
             table = with_unigrams(table, scores, unigrams)
             cautions += unigram_cautions(table)
         if FITTED in self.normalisations():
@@ -157,11 +160,14 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
         Raises DataError unless exactly one table matches the tokenizer.
         """
-        lm, files = language_model(model), tuple(self.unigram_files(base))
+        files = tuple(self.unigram_files(base))
+        if not files:
+            return None
+        lm = language_model(model)
         key = files, lm.tokenizer.pieces_digest
-        if files and key not in self._unigrams:
+        if key not in self._unigrams:
             self._unigrams[key] = fitting(files, lm.tokenizer, lm.name)
-        return self._unigrams[key] if files else None
+        return self._unigrams[key]
 
     def unigram_files(self, base: Sequence[Path]) -> list[Path]:
         """Return the files of unigram counts. Raises DataError if one is not found."""
@@ -169,9 +175,9 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
         """Return the signature fields for the scoring and for the column treated as acceptable."""
-        lm = language_model(lm)
+        lm = sentence_model(lm)
         unigrams, hows = self.frequencies(lm, base), self.normalisations()
-        self._check_prefixes(pair_sets)
+        self._check_prefixes(pair_sets, lm)
         stereotypes = any(pairs.kind in STEREOTYPES for pairs in pair_sets)
         return {
             "method": self.method,
@@ -188,12 +194,15 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
             **signed_unknown(self.on_unknown),
         }
 
-    def _check_prefixes(self, pair_sets: Sequence[PairSet]) -> None:
+    def _check_prefixes(self, pair_sets: Sequence[PairSet], model: LanguageModel | Scores) -> None:
         """Raise MethodError if a parameter is incompatible with the presence or absence of prefixes."""
         items = [item for pairs in pair_sets for item in pairs.items]
         check_prefix(self.normalisations(), all(item.texts.get("prefix") for item in items), self.neutral)
         if not prefixed(items):
             return
+        if isinstance(model, Scores):
+            message = "pairs with a prefix are scored given it, but a table has only scores of whole texts"
+            raise MethodError(message, where=model.name, hint="measure a model, or leave such pairs out")
         if METHODS[self.method or ""].pair:
             raise MethodError(f"method '{self.method}' does not support pairs with a prefix", hint="use pll")
         if self.space == "front":

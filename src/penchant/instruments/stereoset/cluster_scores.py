@@ -18,6 +18,7 @@ from penchant.instruments.session import Session
 from penchant.instruments.stereoset.data import ROLES, Cluster, Part, Role
 from penchant.instruments.stereoset.settings import Name
 from penchant.models.load import LanguageModel
+from penchant.models.score_table import Scores
 from penchant.wording.templates import Text
 
 AUTHORS: Name = "stereoset"
@@ -28,6 +29,14 @@ LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti
 """Column names of the roles."""
 
 
+_FITTING: dict[str, tuple[Name, ...]] = {
+    "causal": ("lp", AUTHORS),
+    "masked": ("pll", "pll-word-l2r", AUTHORS, ONE_MASK),
+    "scores": ("given", "lp", "pll", "pll-word-l2r"),
+}
+"""The scoring methods by kind of model, the default first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """A scoring method; if `means` is true, its scores are means, which are not normalised and need a blank."""
@@ -36,11 +45,9 @@ class Way:
     means: bool
 
 
-def way_for(name: str | None, model: LanguageModel) -> Way:
+def way_for(name: str | None, model: LanguageModel | Scores) -> Way:
     """Return the named scoring method, by default lp or pll. Raises MethodError if the model does not support it."""
-    fitting: tuple[Name, ...] = (
-        ("lp", AUTHORS) if model.kind == "causal" else ("pll", "pll-word-l2r", AUTHORS, ONE_MASK)
-    )
+    fitting: tuple[Name, ...] = _FITTING.get(model.kind, _FITTING["masked"])
     chosen = fitting[0] if name is None else name
     for known in fitting:
         if known == chosen:
@@ -49,8 +56,11 @@ def way_for(name: str | None, model: LanguageModel) -> Way:
     raise MethodError(message, hint=one_of(chosen, fitting))
 
 
-def require_scorable(way: Way, parts: Sequence[Part]) -> None:
-    """Raise MethodError if the authors' method is used for intersentence clusters."""
+def require_scorable(way: Way, parts: Sequence[Part], model: LanguageModel | Scores) -> None:
+    """Raise MethodError if the authors' method or a table of scores is used for intersentence clusters."""
+    if isinstance(model, Scores) and "inter" in parts:
+        message = "intersentence clusters are scored given their context, but a table has only scores of whole texts"
+        raise MethodError(message, where="part", hint="use part: intra, or measure a model")
     if way.means and "inter" in parts:
         raise MethodError(
             f"method '{way.name}' cannot score intersentence clusters: the authors used a next-sentence head that "
@@ -79,7 +89,8 @@ def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFra
     """
     scores = list(_scores(session, way, clusters))
     columns = {label: _text(getattr(cluster, label) for cluster in clusters) for label in _LABELS}
-    total = _TOTALS[way.name if session.lm.kind == "masked" else f"{way.name}, causal"]
+    causal = way.means and session.lm.kind == "causal"
+    total = _TOTALS[f"{way.name}, causal" if causal else way.name]
     for number, role in enumerate(ROLES):
         name, chosen = LETTERS[role], scores[number :: len(ROLES)]
         columns[name] = _text(cluster.sentences[role] for cluster in clusters)
@@ -112,7 +123,7 @@ def _mean_probability(score: SentenceScore) -> float:
 
 
 _TOTALS: dict[str, Callable[[SentenceScore], float]] = {
-    **dict.fromkeys(("pll", "pll-word-l2r", "lp, causal"), _sum),
+    **dict.fromkeys(("given", "lp", "pll", "pll-word-l2r"), _sum),
     f"{AUTHORS}, causal": _mean_bits,
     AUTHORS: _mean_probability,
     ONE_MASK: _mean_probability,

@@ -132,7 +132,8 @@ def _of_part(items: pl.DataFrame, credit: Credits, part: str, settings: Settings
             for estimate in _of_term(credit.only(chosen), name, settings)
         ]
         yield from with_holm(by_term, lambda estimate: f"{estimate.measure}, target terms")
-    yield from _by_length(credit, items["difference"].to_numpy(), settings)
+    if not items["difference"].null_count():  # else a table of scores has no numbers of tokens
+        yield from _by_length(credit, items["difference"].to_numpy(), settings)
 
 
 def type_family(estimate: Estimate) -> str:

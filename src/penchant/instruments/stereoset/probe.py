@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
-from penchant.engine.normalisations import USUAL, constants
-from penchant.engine.scorer import language_model
+from penchant.engine.normalisations import USUAL, check_normalise, constants, usual
+from penchant.engine.scorer import sentence_model
+from penchant.engine.scoring_methods import METHODS
 from penchant.errors import MethodError
 from penchant.files import cited
-from penchant.instruments.base import Measured, Model, beginning
+from penchant.instruments.base import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.probe_fields import written
 from penchant.instruments.session import Session
@@ -33,6 +34,8 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
     `run` returns items (one row per cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
     as means over target terms and over clusters, and SS by the relative token length of the two sentences.
     """
+
+    kinds: ClassVar[tuple[str, ...]] = SENTENCES
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
         """Return the path of the file, and the parts to read."""
@@ -56,9 +59,12 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     def settle(self, model: Model) -> Self:
         """Return the probe with its method and normalisations set. Raises MethodError if they do not suit the model."""
-        way = way_for(self.method, language_model(model))
-        require_scorable(way, self.parts())
-        hows = self.normalisations() or (["none"] if way.means else list(USUAL))
+        lm = sentence_model(model)
+        way = way_for(self.method, lm)
+        require_scorable(way, self.parts(), lm)
+        hows = self.normalisations() or (["none"] if way.means else list(usual(lm)))
+        for how in () if way.means else hows:
+            check_normalise(how, METHODS[way.name], lm)
         if way.means and hows != ["none"]:
             message = f"normalisation '{next(how for how in hows if how != 'none')}' does not apply to {way.name}"
             raise MethodError(f"{message}, which is a mean already", hint="use none")
@@ -73,7 +79,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Return the signature fields for the data and the scoring settings."""
-        lm = language_model(model)
+        lm = sentence_model(model)
         return {
             "data": cited(self.files(base)),
             "part": written(self, "part"),
@@ -92,8 +98,9 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     def measure(self, session: Session) -> Measured:
         """Score the three sentences of each cluster."""
-        way = way_for(self.method, session.lm)
-        scorable, without_blank = asked_of(way, session.lm.kind, self.asked(session.base))
+        lm = sentence_model(session.model)
+        way = way_for(self.method, lm)
+        scorable, without_blank = asked_of(way, lm.kind, self.asked(session.base))
         clusters, unknown = self.known(session, scorable)
         session.expect(len(clusters), inputs=len(ROLES))
         items = score(session, way, clusters)

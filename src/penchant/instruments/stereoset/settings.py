@@ -16,7 +16,7 @@ from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
 SS_GAP, LMS_GAP = "difference of SS", "difference of LMS"
-Name = Literal["lp", "pll", "pll-word-l2r", "stereoset", "stereoset-one-mask"]
+Name = Literal["lp", "pll", "pll-word-l2r", "stereoset", "stereoset-one-mask", "given"]
 Normalisation = Literal["none", "mean", "pen"]
 Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
 Parts = Part | Annotated[list[Part], Field(min_length=1)]
@@ -55,7 +55,8 @@ class StereoSetSettings(Settings):
     lp is for causal models, pll and pll-word-l2r are for masked models. stereoset is the authors' score, for intra
     only: the mean log2-probability per token for causal models, and the mean probability of the fill's tokens for
     masked models, predicted from left to right with the later ones masked; stereoset-one-mask omits the later ones
-    instead. In intersentence clusters, the second sentence is scored given the first.
+    instead. In intersentence clusters, the second sentence is scored given the first. given is for a table of scores,
+    for intra only.
     """
     normalise: Annotated[
         Given[Normalisations, Normalisation | Iterable[Normalisation] | None],

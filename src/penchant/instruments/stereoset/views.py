@@ -127,7 +127,7 @@ def _read(result: BaseResult) -> pl.DataFrame:
 
 def _tokens(role: str, name: str) -> TokenStrip:
     def said(items: pl.DataFrame) -> list[str]:
-        return [counted(n, "tokens") for n in items[f"n_tokens_{name}"]]
+        return ["" if n is None else counted(n, "tokens") for n in items[f"n_tokens_{name}"]]
 
     return TokenStrip(role, f"tokens_{name}", f"scored_{name}", f"logprobs_{name}", said)
 

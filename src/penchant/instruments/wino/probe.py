@@ -9,10 +9,10 @@ from typing import ClassVar, Generic, Protocol, Self, TypeVar
 import polars as pl
 
 from penchant.engine.normalisations import check_normalise, constants
-from penchant.engine.scorer import SentenceScore, language_model
+from penchant.engine.scorer import SentenceScore, sentence_model
 from penchant.engine.scoring_methods import method_for
 from penchant.files import cited
-from penchant.instruments.base import Measured, Model, beginning
+from penchant.instruments.base import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe, score_columns
 from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
@@ -50,6 +50,7 @@ D = TypeVar("D", bound=LoadedItems)
 class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
     """The base of both probes: the sentences of an item, their scoring, and the treatment of unknown text."""
 
+    kinds: ClassVar[tuple[str, ...]] = SENTENCES
     pairs: ClassVar[bool] = False
     """True if sentences are compared two at a time, which methods such as pll-shared need."""
     roles: ClassVar[tuple[str, ...]]
@@ -68,9 +69,10 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     def settle(self, model: Model) -> Self:
         """Return a copy with method and normalisations set. Raises MethodError if they are incompatible."""
-        method = method_for(self.method, language_model(model), pair=self.pairs)
+        lm = sentence_model(model)
+        method = method_for(self.method, lm, pair=self.pairs)
         for how in self.normalisations() or ["none"]:
-            check_normalise(how, method)
+            check_normalise(how, method, lm)
         return self.model_copy(update={"method": method.name, "normalise": self.normalisations() or ["none"]})
 
     @classmethod
@@ -84,7 +86,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     def how(self, model: Model) -> dict[str, object]:
         """Return the entries of the signature about scoring."""
-        lm = language_model(model)
+        lm = sentence_model(model)
         return {
             "method": self.method,
             "normalise": written(self, "normalise"),

@@ -50,7 +50,7 @@ def strips(*roles: str) -> tuple[TokenStrip, ...]:
 
 def _score_labels(role: str, items: pl.DataFrame) -> list[str]:
     rows = items.select(f"score_{role}", f"n_tokens_{role}").iter_rows()
-    return [f"{score:.3f}, {counted(n, 'tokens')}" for score, n in rows]
+    return [f"{score:.3f}" if n is None else f"{score:.3f}, {counted(n, 'tokens')}" for score, n in rows]
 
 
 def scoring_facts(results: Sequence[BaseResult]) -> dict[str, Any]:
