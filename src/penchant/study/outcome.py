@@ -15,7 +15,6 @@ from penchant.call_checks import Named, unknown_attribute
 from penchant.errors import MethodError, StudyError
 from penchant.instruments.registry import placed
 from penchant.instruments.result import Result
-from penchant.papers.section import paper_section
 from penchant.plurals import counted
 from penchant.records import SIDES
 from penchant.records import BaseResult as AnyResult
@@ -134,6 +133,8 @@ class Outcome:
 
     def _paper(self, sections: Sequence[StudySection]) -> list[StudySection]:
         """Return the section of the paper that a study follows, if there is one."""
+        from penchant.papers.section import paper_section  # statistics are slow to load
+
         names = {str(manifest.asked.study.get("paper") or "") for manifest in self.manifests}
         name = names.pop() if len(names) == 1 else ""
         asked = {unit.model.name: unit.spec for manifest in self.manifests for unit in manifest.units}

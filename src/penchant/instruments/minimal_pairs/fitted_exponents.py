@@ -39,6 +39,12 @@ def with_exponents(items: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts).sort("row").drop("row")
 
 
+def exponent_range(items: pl.DataFrame) -> str:
+    """Return the range of the fitted exponents, such as "0.15 to 0.40"; "" if none was fitted."""
+    found = sorted(items[EXPONENT].drop_nulls().unique()) if EXPONENT in items.columns else []
+    return " to ".join(dict.fromkeys(f"{value:.2f}" for value in (*found[:1], *found[-1:])))
+
+
 def _exponents(items: pl.DataFrame) -> Array:
     level = "phenomenon" if items["phenomenon"].n_unique() > 1 else "group"
     strata, of = np.unique(items["group"].to_numpy().astype(str), return_inverse=True)

@@ -21,7 +21,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     SLOPE,
     SPLITS,
 )
-from penchant.instruments.minimal_pairs.fitted_exponents import EXPONENT
+from penchant.instruments.minimal_pairs.fitted_exponents import exponent_range
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.human_judgements import SHARE
@@ -72,7 +72,7 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
         "ties": list(dict.fromkeys(signature.get("ties", "half") for signature in signatures)),
         "ways": list(dict.fromkeys(signature["method"] for signature in signatures)),
         "hows": list(dict.fromkeys(how for each in signatures for how in each["normalise"].split(","))),
-        "exponents": _exponents(items),
+        "exponents": exponent_range(items),
         "spaced": [each["model"] for each in signatures if each.get("space") == "front"],
         "prefixed": prefixed,
         "neutral": list(dict.fromkeys(signature.get("neutral", "") for signature in signatures)) if pmi else [],
@@ -80,12 +80,6 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
         "kind": kind_of(items),
         "lone": kind_of(items) is not None and lone(items),
     }
-
-
-def _exponents(items: pl.DataFrame) -> str:
-    """Return the range of the fitted exponents, such as "0.15 to 0.40"; "" if none was fitted."""
-    found = sorted(items[EXPONENT].drop_nulls().unique()) if EXPONENT in items.columns else []
-    return " to ".join(dict.fromkeys(f"{value:.2f}" for value in (*found[:1], *found[-1:])))
 
 
 def _roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
