@@ -69,3 +69,11 @@ def test_the_difference_between_models_is_not_clearly_another_on_unequal_pairs()
     for score in (*FIXED, *FITTED):
         moved = row(both, score, "unequal minus equal")
         assert moved["low"] < 0 < moved["high"], score
+
+
+def test_slopes_of_the_bundled_models() -> None:
+    own = pl.read_csv(ROOT / "docs" / "normalisation-own.csv").filter(measure="slope")
+    covers = own.group_by("score").agg((pl.col("low") < 0).all() & (pl.col("high") > 0).all())
+    found = dict(covers.iter_rows())
+    assert {score for score in (*FIXED, "word", "character") if found[score]} == {"mean"}
+    assert all(found[score] for score in FITTED)
