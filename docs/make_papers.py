@@ -17,6 +17,13 @@ from penchant.study.result_directories import read_outcome
 
 DOCS = Path(__file__).parent
 MEASURED = "## Measured here"
+STAND_INS = {
+    "bangla": "ELECTRA, BERT and XLM-RoBERTa's tokenizer, and word2vec",
+    "politics": "RoBERTa, BERT and XLM-RoBERTa's tokenizer",
+    "shakespeare": "BERT",
+    "token-length": "GPT-2, BERT, RoBERTa and ELECTRA",
+}
+"""The architectures of the small models with which a test runs the study."""
 
 
 def page(described: Paper, measured: str) -> str:
@@ -32,6 +39,7 @@ def page(described: Paper, measured: str) -> str:
         f"penchant run {name}.yaml -m MODEL --data FOLDER -o own   # the same tables for another model",
         "```",
         "",
+        *([f"Tests run the study with small models: {STAND_INS[name]}."] if name in STAND_INS else []),
         *part("What the paper claims", (f"{c.text} ({c.where}; {decided(c.why)})" for c in described.claims)),
         *part("Tables and figures", of_study(described)),
         *part("Not reproducible", described.open),

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import torch
+from transformers import AutoConfig, AutoModelForMaskedLM
 
 import penchant as pc
 from answers import Answer
+from bengali_models import bengali_model
 from czech_gender import speaker_gender
 from paths import bundled
 from penchant.instruments.values.data import ValuesSet, read_values
@@ -151,25 +154,41 @@ def test_czech_groups_differ_in_one_word_and_english_ones_in_the_pronouns(sets: 
                     assert {(a.lower(), b.lower()) for a, b in changed} == {("she", "he")}
 
 
+def stand_ins(zoo: Callable[[str], Path], folder: Path) -> list[Path]:
+    """Tiny models of the three architectures of the paper: RoBERTa, BERT, and one with XLM-RoBERTa's tokenizer."""
+    roberta = shutil.copytree(zoo("roberta"), folder / "robeczech-base")
+    config = AutoConfig.from_pretrained(roberta, max_position_embeddings=258)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        AutoModelForMaskedLM.from_config(config).save_pretrained(roberta)
+    settings = json.loads((roberta / "tokenizer_config.json").read_text("utf-8"))
+    (roberta / "tokenizer_config.json").write_text(json.dumps({**settings, "model_max_length": 256}), "utf-8")
+    tables = ("statements.csv", "calibration.csv", "set.yaml")
+    text = [line for name in tables for line in (bundled("political-values-cs") / name).read_text("utf-8").splitlines()]
+    return [roberta, *(bengali_model(kind, text, folder) for kind in ("wordpiece", "unigram"))]
+
+
 @pytest.mark.whole
-def test_the_papers_study_runs_with_a_stand_in(
+def test_the_papers_study_runs_with_stand_ins(
     penchant: Callable[..., Answer], zoo: Callable[[str], Path], tmp_path: Path
 ) -> None:
     """The study of `penchant paper politics` whole: 34 statements, 100 neutral ones, three wordings, two groups."""
-    model = shutil.copytree(zoo("modernbert"), tmp_path / "stand-in")
-    for name, key in (("config.json", "max_position_embeddings"), ("tokenizer_config.json", "model_max_length")):
-        content = json.loads((model / name).read_text("utf-8"))
-        (model / name).write_text(json.dumps({**content, key: 256}), "utf-8")  # positions are relative
+    models = [part for model in stand_ins(zoo, tmp_path) for part in ("-m", model)]
     example = paper("politics").study
-    code, _, err = penchant("run", example, "-m", model, "-o", "out", "--cache", "none")
+    code, _, err = penchant("run", example, *models, "-o", "out", "--cache", "none")
     assert code == 0, err
     verdicts = pc.open(tmp_path / "out").verdicts
-    assert verdicts["claim"].unique(maintain_order=True).to_list() == ["agrees", "mirrored"]
-    (folder,) = (tmp_path / "out" / "values").glob("stand-in*")
+    assert verdicts["claim"].unique(maintain_order=True).to_list()[:2] == ["agrees", "mirrored"]
+    (folder,) = (tmp_path / "out" / "values").glob("robeczech-base*")
     items = pl.read_parquet(folder / "items.parquet")
     assert len(items) == (100 + 34 + 34) * 6
     assert "Řekla, že souhlasí s tím, že velké majetky by se měly zdaňovat víc než běžné úspory." in set(
         items["sentence_agree"]
     )
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    (section,) = (each for each in pc.open(tmp_path / "out").document().sections if each.place == "paper")
+    (ratings,) = (table for table in section.tables() if table.name == "ratings")
+    assert len(ratings.rows) == 3 and len(ratings.columns) == 1 + 2 * 4 * 2  # two numbers of four values and two groups
+    (numbers,) = (table for table in section.tables() if table.name == "numbers")
+    assert [row.cells[4] for row in numbers.rows] == ["0.71", "0.63"]  # printed for RobeCzech
     assert "Ratings by value and group" in page and "What these numbers can and cannot mean" in page
