@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import penchant as pc
 from answers import refused
 from builders import Program, Zoo, succeeded, write
 from paths import SHARED, needs_shared, package_file
-from penchant.papers.layout import AGREES, BARRED, DIFFERS, PaperCell, agree
+from penchant.papers.layout import AGREES, BARRED, DIFFERS, PaperCell, _decided, agree
 from penchant.papers.paper import Axis, AxisEntry, PrintedNumber, paper, papers, published
 from penchant.study.study_file import read_study
 from penchant.views.rows import Line, RowSource
@@ -100,6 +101,19 @@ def test_a_number_agrees_by_hand() -> None:
 
 def replace_rule(entry: AxisEntry, rule: str) -> AxisEntry:
     return entry.model_copy(update={"rule": rule})
+
+
+def test_a_number_without_an_interval_is_not_compared() -> None:
+    layout = paper("bangla").tables[1]
+    result = SimpleNamespace(signature={"data": "other"})
+    source = RowSource("m", pl.DataFrame(), result)  # type: ignore[arg-type]
+    bare = cell(0.4, math.nan, math.nan, "0.90", "two samples")
+    assert bare.line is not None
+    bare = replace(bare, line=Line(bare.line.row, source))
+    (decided,) = _decided(layout, [bare])
+    assert decided.verdict == BARRED
+    (known,) = _decided(layout, [replace(bare, line=Line({**bare.line.row, "low": 0.3, "high": 0.5}, source))])
+    assert known.verdict == DIFFERS
 
 
 def test_a_table_of_agreeing_numbers_seldom_differs() -> None:

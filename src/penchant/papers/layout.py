@@ -187,6 +187,8 @@ def _barred(layout: TableLayout, cell: PaperCell) -> str:
     assert cell.printed is not None and cell.line is not None and cell.line.source.result is not None
     if math.isnan(cell.printed.value):
         return "no number is printed"
+    if cell.entry.rule != "exact" and math.isnan(cell.scaled("low")):
+        return "no interval was measured"
     signature = cell.line.source.result.signature
     if "limit" in signature:
         return "a pilot"

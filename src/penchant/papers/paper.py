@@ -32,7 +32,7 @@ class AxisEntry(BaseModel):
     at: Levels = {}
     probe: str = ""
     model: str = ""
-    shows: Literal["", "value", "n", "p"] = ""
+    shows: Literal["", "value", "n"] = ""
     scale: float | None = None
     form: str = ""
     rule: Literal["", "exact", "sample", "two samples"] = ""
@@ -95,7 +95,7 @@ class TableLayout(BaseModel):
     models: Literal["", "rows", "columns", "innermost"] = ""
     rows: Annotated[list[Axis], Field(min_length=1)]
     columns: Annotated[list[Axis], Field(min_length=1)]
-    shows: Literal["value", "n", "p"] = "value"
+    shows: Literal["value", "n"] = "value"
     scale: float = 1
     form: str = ".2f"
     counted: bool = False
@@ -108,7 +108,7 @@ class TableLayout(BaseModel):
     barred: list[BarredCells] = []
     note: str = ""
     status: Said
-    """What can be reproduced here, for the documentation."""
+    """The part that can be reproduced here, for the documentation."""
 
     def sized(self, value: float) -> str:
         """Return the letter of the largest size that a value reaches; "" if there is none."""
@@ -176,7 +176,7 @@ class Paper(BaseModel):
     open: list[Said] = []
     """Items that cannot be reproduced, with reasons."""
     unclear: list[Said] = []
-    """What was found unclear or wrong in the paper, with evidence."""
+    """Points that are unclear or wrong in the paper, with evidence."""
 
     @property
     def study(self) -> Path:

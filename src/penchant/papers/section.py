@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from penchant.papers.claims import FAILS, HOLDS, UNCHECKED, UNCLEAR, CheckedClaim, checked
 from penchant.papers.layout import AGREES, BARRED, DIFFERS, PaperCell, PaperTable, tables
 from penchant.papers.paper import Key, Paper, PrintedNumber, TableLayout, paper, published
@@ -90,7 +88,7 @@ def _table(made: PaperTable, printed_numbers: Mapping[Key, PrintedNumber]) -> Re
     kept = {head: cells for head, cells in rows.items() if any(cell.line is not None for cell in cells)}
     printed = any(cell.printed for cells in kept.values() for cell in cells)
     columns = [" ".join(cell.column) for cell in next(iter(kept.values()))]
-    heads = [_TEXT.get("tables", "head") if not i else "" for i in range(max(map(len, kept)))]
+    heads = [""] * max(map(len, kept))
     lines = []
     for head, cells in kept.items():
         signature = next(str(cell.line["signature"]) for cell in cells if cell.line is not None)
@@ -149,25 +147,3 @@ def _figures(described: Paper, sections: Sequence[StudySection]) -> list[Figure]
         for figure in shown_here:
             found.append(replace(figure, title=f"{layout.item}: {figure.title}", numbers="", picks=""))
     return found
-
-
-def frame(table: PaperTable) -> pl.DataFrame:
-    """Return a table as a data frame with a row for each cell, in the columns of `published.csv` and more."""
-    return pl.DataFrame(
-        [
-            {
-                "item": table.layout.item,
-                "row": " / ".join(cell.row),
-                "column": " / ".join(cell.column),
-                "value": cell.value,
-                "low": cell.scaled("low"),
-                "high": cell.scaled("high"),
-                "n": None if cell.line is None else int(cell.line["n"]),
-                "printed": None if cell.printed is None else cell.printed.value,
-                "difference": cell.difference,
-                "verdict": cell.verdict,
-                "why": cell.why,
-            }
-            for cell in table.cells
-        ]
-    )

@@ -63,7 +63,7 @@ class Section:
     meanings: Mapping[str, str] = field(default_factory=dict)
     """Meanings of table columns specific to this section."""
     of_tables: bool = False
-    """Whether the tables are what the section is about, and are shown without being asked for."""
+    """True if the section is about its tables, which are then shown without being asked for."""
 
 
 @dataclass(frozen=True, slots=True)

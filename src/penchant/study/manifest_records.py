@@ -112,7 +112,7 @@ class ModelRecord(_Record):
     cautions: list[str] = []
     """The warnings of the model loader."""
     about: str = ""
-    """What the model is: for a language model its kind and size, for word vectors the file, words and dimensions."""
+    """Description of the model: kind and size of a language model; file, words and dimensions of word vectors."""
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:
