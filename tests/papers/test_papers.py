@@ -108,11 +108,11 @@ def test_a_number_without_an_interval_is_not_compared() -> None:
     result = SimpleNamespace(signature={"data": "other"})
     source = RowSource("m", pl.DataFrame(), result)  # type: ignore[arg-type]
     bare = cell(0.4, math.nan, math.nan, "0.90", "two samples")
-    assert bare.line is not None
-    bare = replace(bare, line=Line(bare.line.row, source))
+    row = {"value": 0.4, "low": math.nan, "high": math.nan, "level": 0.95, "n": 10}
+    bare = replace(bare, line=Line(row, source))
     (decided,) = _decided(layout, [bare])
     assert decided.verdict == BARRED
-    (known,) = _decided(layout, [replace(bare, line=Line({**bare.line.row, "low": 0.3, "high": 0.5}, source))])
+    (known,) = _decided(layout, [replace(bare, line=Line({**row, "low": 0.3, "high": 0.5}, source))])
     assert known.verdict == DIFFERS
 
 
