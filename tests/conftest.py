@@ -25,6 +25,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
+if not os.environ.get("PENCHANT_TEST_CARD"):
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # numbers to five places are a CPU's; test_card.py compares a card with it
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # else Ray replaces the loopback by this machine's address
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 

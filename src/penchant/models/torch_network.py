@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from penchant.models import fast_paths
@@ -35,6 +36,9 @@ glibc requests memory from the system for every array of 32 MiB or more, and sli
 """
 KEPT = 1 << 28
 """Number of logits computed on a CPU before freed memory is returned to the system (1 GiB of float32)."""
+
+KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""Kernels of attention on a GPU: all but cuDNN's, which plans each new shape of a batch (bench/README.md)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
 """Exceptions that a shortcut may raise on an unsupported architecture."""
@@ -121,7 +125,7 @@ class Network:
             if scores:
                 return self._whole(*self._sample(2)).float()
             with torch.inference_mode():
-                states: Tensor = self.trunk(**self.inputs(*self._sample(2))).last_hidden_state
+                states: Tensor = self._pass(self.trunk, self.inputs(*self._sample(2))).last_hidden_state
             return states.float()
 
         before = answer()
@@ -149,7 +153,7 @@ class Network:
             states = self._states(inputs, rows, cols)
             project = self._project
         else:
-            states = self.model(**inputs).logits[rows, cols]
+            states = self._pass(self.model, inputs).logits[rows, cols]
             project = _same
         most = LOGIT_BLOCK * (1 if self.device.type == "cpu" else 16)
         blocks = max(1, -(-len(states) * self.vocabulary // most))
@@ -175,7 +179,8 @@ class Network:
 
         Layer 0 is the embeddings, −1 the last layer.
         """
-        states = self.trunk(**self.inputs(tokens, lengths), output_hidden_states=True).hidden_states
+        inputs = {**self.inputs(tokens, lengths), "output_hidden_states": True}
+        states = self._pass(self.trunk, inputs).hidden_states
         return _array(torch.stack([states[layer][rows, cols].to(self.device) for layer in layers], dim=1))
 
     @torch.inference_mode()
@@ -252,10 +257,11 @@ class Network:
         """Return the trunk's last hidden states (r, d) at the positions (rows, cols)."""
         if self._last is not None and len(rows) <= FEW * inputs["input_ids"].numel():
             try:
-                return self._last.states(inputs, rows, cols)
+                with self._attention():
+                    return self._last.states(inputs, rows, cols)
             except UnlikeError:
                 self._last = None  # the check passed, but with other inputs
-        states: Tensor = self.trunk(**inputs).last_hidden_state
+        states: Tensor = self._pass(self.trunk, inputs).last_hidden_state
         return states[torch.from_numpy(rows).to(states.device), torch.from_numpy(cols).to(states.device)]
 
     def _project(self, states: Tensor) -> Tensor:
@@ -272,8 +278,15 @@ class Network:
 
     def _whole(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Tensor:
         with torch.inference_mode():
-            logits: Tensor = self.model(**self.inputs(tokens, lengths)).logits
+            logits: Tensor = self._pass(self.model, self.inputs(tokens, lengths)).logits
         return logits
+
+    def _pass(self, module: Any, inputs: dict[str, Any]) -> Any:
+        with self._attention():
+            return module(**inputs)
+
+    def _attention(self) -> AbstractContextManager[Any]:
+        return sdpa_kernel(KERNELS) if self.device.type == "cuda" else nullcontext()
 
     def _sample(self, rows: int, length: int = 7) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return sample_tokens(self.config, rows, length), np.full(rows, length)
@@ -303,7 +316,7 @@ class Network:
             last = LastLayer(self.trunk, self.config, self.inputs(tokens, full))
             for lengths, chosen in ((full, slice(None)), (np.array([7, 4, 6]), slice(None)), (full, slice(2, 5))):
                 inputs = self.inputs(tokens, lengths)
-                whole = self.trunk(**inputs).last_hidden_state[rows[chosen], cols[chosen]].float()
+                whole = self._pass(self.trunk, inputs).last_hidden_state[rows[chosen], cols[chosen]].float()
                 read = last.states(inputs, rows[chosen], cols[chosen]).float()
                 if read.shape != whole.shape or not equal(read, whole, self.dtype):
                     return None
