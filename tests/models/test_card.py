@@ -50,8 +50,9 @@ def test_vectors_are_those_of_a_cpu(zoo: Zoo, name: str) -> None:
 
 def test_attention_plans_no_shape_of_a_batch_and_leaves_torch_as_it_was(zoo: Zoo) -> None:
     model = language_model(zoo("bert"), device="cuda", dtype="bfloat16")
-    before, during = torch.backends.cuda.cudnn_sdp_enabled(), []
-    model.network.trunk.register_forward_pre_hook(lambda *_: during.append(torch.backends.cuda.cudnn_sdp_enabled()))
+    uses_cudnn: Callable[[], bool] = torch.backends.cuda.cudnn_sdp_enabled
+    before, during = uses_cudnn(), set()
+    model.network.trunk.register_forward_pre_hook(lambda *_: during.add(uses_cudnn()))
     logprobs(model, TEXTS)
-    assert set(during) == {False}
-    assert torch.backends.cuda.cudnn_sdp_enabled() == before
+    assert during == {False}
+    assert uses_cudnn() == before
