@@ -14,7 +14,7 @@ import scipy
 from penchant.records import BaseResult, Estimate, Signature, Test, summary_table
 from penchant.report.significance import Shown
 from penchant.report.verdicts import CANNOT_TELL, NO, NOT_MEASURED, YES, Answer, table
-from penchant.views.claims import Claim, judged, needed
+from penchant.views.claims import Claim, answers, judged, needed
 from penchant.views.rows import At
 from penchant.wording.phrases import Method
 from penchant.wording.templates import Text
@@ -129,7 +129,7 @@ def text(tmp_path: Path) -> Text:
 
 
 def answer(claim: Claim, found: list[BaseResult], text: Text, comparison: pl.DataFrame | None = None) -> Answer:
-    said = claim.answer(found, comparison, text)
+    said = next(iter(answers([claim], found, comparison, text)), None)
     assert said is not None
     return said
 
@@ -164,7 +164,7 @@ def test_what_was_not_measured_says_how_to_go_on(text: Text) -> None:
     said = answer(PREFERS, results(Estimate("share", math.nan, 0)), text)
     assert (said.sentences, said.next) == (["Nobody asked m1."], "penchant ask DIR")
     assert [verdict.kind for verdict in said.verdicts] == [NOT_MEASURED]
-    assert PREFERS.answer(results(Estimate("other", 1, 9)), None, text) is None
+    assert not answers([PREFERS], results(Estimate("other", 1, 9)), None, text)
 
 
 def test_a_difference_names_the_model_with_more_first(text: Text) -> None:
@@ -174,4 +174,4 @@ def test_a_difference_names_the_model_with_more_first(text: Text) -> None:
     said = answer(MORE, results(share(0.5, 0.1, 0.9)), text, comparison)
     assert said.sentences == ["m2 more than m1: +10 points [+5, +15] (50 pairs)."]
     assert table([said]).select("model", "second", "value").row(0) == ("m1", "m2", -0.1)
-    assert MORE.answer([], None, text) is None
+    assert not answers([MORE], [], None, text)

@@ -13,7 +13,7 @@ from penchant.errors import MethodError
 from penchant.files import head, refuse_other, write_text
 from penchant.plurals import counted
 from penchant.report.figures import COLOURS, FAINT, Figure
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.page import chart_page
 
 _WIDTH = 460
@@ -67,7 +67,7 @@ def _coloured(field: str, kinds: Sequence[str]) -> alt.Color:
 def _words(table: pl.DataFrame) -> alt.LayerChart:
     kinds = ["occurrences", "kept"]
     long = table.unpivot(kinds, index="word", variable_name="count", value_name="n")
-    base = alt.Chart(alt.Data(values=long.to_dicts()))
+    base = alt.Chart(inline(long.to_dicts()))
     x = _x("n:Q", "occurrences", scale=alt.Scale(type="symlog", constant=1))
     y = _y("word:N", table["word"].to_list())
     shapes = alt.Shape("count:N", title=None, scale=alt.Scale(domain=kinds, range=["circle", "square"]))
@@ -76,9 +76,9 @@ def _words(table: pl.DataFrame) -> alt.LayerChart:
         y,
         color=_coloured("count:N", kinds),
         shape=shapes,
-        tooltip=["word:N", "count:N", alt.Tooltip("n:Q", format=",d")],
+        tooltip=[alt.Tooltip("word:N"), alt.Tooltip("count:N"), alt.Tooltip("n:Q", format=",d")],
     )
-    line = base.mark_line(color=FAINT).encode(x, y, detail="word:N")
+    line = base.mark_line(color=FAINT).encode(x, y, detail=alt.Detail("word:N"))
     return alt.layer(line, dots).properties(width=_WIDTH, height=_ROW * len(table))
 
 
@@ -89,15 +89,15 @@ def _forms(table: pl.DataFrame) -> alt.Chart:
     order = pl.when(is_stimulus).then(0).otherwise(1 / pl.col("occurrences"))
     shown = table.filter(pl.col("occurrences") > 0).select("word", "form", "occurrences", kind=kind, order=order)
     return (
-        alt.Chart(alt.Data(values=shown.to_dicts()))
+        alt.Chart(inline(shown.to_dicts()))
         .mark_bar(stroke="white", strokeWidth=1)
         .encode(
             _x("occurrences:Q", "occurrences"),
             _y("word:N", shown["word"].unique(maintain_order=True).to_list()),
             color=_coloured("kind:N", ["the stimulus itself", "with suffix"]),
             order=alt.Order("order:Q"),
-            detail="form:N",
-            tooltip=["word:N", "form:N", alt.Tooltip("occurrences:Q", format=",d")],
+            detail=alt.Detail("form:N"),
+            tooltip=[alt.Tooltip("word:N"), alt.Tooltip("form:N"), alt.Tooltip("occurrences:Q", format=",d")],
         )
         .properties(width=_WIDTH, height=_ROW * max(shown["word"].n_unique(), 1))
     )
@@ -107,14 +107,14 @@ def _segments(table: pl.DataFrame) -> alt.Chart:
     kinds = ["occurrences", "distinct", "kept"]
     long = table.unpivot(kinds, index="segment", variable_name="count", value_name="n")
     return (
-        alt.Chart(alt.Data(values=long.to_dicts()))
+        alt.Chart(inline(long.to_dicts()))
         .mark_bar()
         .encode(
             _x("n:Q", "occurrences"),
             _y("segment:N", table["segment"].to_list()),
             yOffset=alt.YOffset("count:N", sort=kinds),
             color=_coloured("count:N", kinds),
-            tooltip=["segment:N", "count:N", alt.Tooltip("n:Q", format=",d")],
+            tooltip=[alt.Tooltip("segment:N"), alt.Tooltip("count:N"), alt.Tooltip("n:Q", format=",d")],
         )
         .properties(width=_WIDTH, height=3 * _ROW * len(table))
     )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -22,7 +23,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK
 """Okabe and Ito's palette, safe for colour-blind readers; shapes or positions duplicate its information."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     """A chart with its description.
 
@@ -51,6 +52,10 @@ class Figure:
 
     def spec(self) -> dict[str, Any]:
         """Return the chart as Vega-Lite JSON, with `alt` as its description and `narrow` as metadata for the page."""
+        return self._spec
+
+    @cached_property
+    def _spec(self) -> dict[str, Any]:
         with unchecked():
             drawn: dict[str, Any] = _drawable(self.chart.to_dict(validate=False))
             narrow = {} if self.narrow is None else _drawable(self.narrow.to_dict(validate=False))
@@ -147,7 +152,7 @@ def _drawable(part: Any) -> Any:
     """
     if isinstance(part, Mapping):
         return {_text(key): _drawable(_title(value) if key == "title" else value) for key, value in part.items()}
-    if isinstance(part, list):
+    if isinstance(part, list | tuple):
         return [_drawable(value) for value in part]
     if isinstance(part, float) and not math.isfinite(part):
         return None

@@ -6,6 +6,7 @@ A lazily loaded module object would not work: pydantic inspects every loaded mod
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,4 +19,9 @@ else:
 
     alt = _Altair()
 
-__all__ = ["alt"]
+__all__ = ["alt", "inline"]
+
+
+def inline(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """Return the rows as the data of a chart, as a tuple: altair copies lists with every copy of a chart."""
+    return alt.InlineData(tuple(rows))

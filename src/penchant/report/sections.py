@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -77,7 +78,7 @@ class Overview:
     section: Section
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StudySection:
     """A section of a study's report.
 
@@ -107,7 +108,7 @@ class StudySection:
 
         The first interval in brackets is named, with its level.
         """
-        answers = [*self._training(), *self._own_answers()]
+        answers = [*self._training(), *self._own_answers]
         for number, answer in enumerate(answers):
             for place, sentence in enumerate(answer.sentences):
                 if (said := self._with_named_interval(sentence)) != sentence:
@@ -125,6 +126,7 @@ class StudySection:
         curves = self._over_steps("sentences")
         return [Answer("training", "", curves, ())] if curves else []
 
+    @cached_property
     def _own_answers(self) -> list[Answer]:
         comparison = None if self.comparison is None else untold(self.comparison)
         return self.section.answers(_untold(self._finished()), comparison)
@@ -135,9 +137,13 @@ class StudySection:
 
     def figures(self) -> list[Figure]:
         """Return the figures with their findings, and with figures of training curves first."""
+        return [*self._figures]
+
+    @cached_property
+    def _figures(self) -> list[Figure]:
         with unchecked():
             training, own = self._over_steps("figures"), self.section.figures(self.results)
-        found = [*_with_findings(training, self._training()), *_with_findings(own, self._own_answers())]
+        found = [*_with_findings(training, self._training()), *_with_findings(own, self._own_answers)]
         return [replace(figure, finding=self._with_named_interval(figure.finding)) for figure in found]
 
     def limits(self) -> list[str]:
@@ -174,7 +180,7 @@ class StudySection:
 
     def _answered(self) -> set[str]:
         """Return the measures of the estimates behind the answers."""
-        verdicts = (verdict for answer in self._own_answers() for verdict in answer.verdicts)
+        verdicts = (verdict for answer in self._own_answers for verdict in answer.verdicts)
         return {each.row["measure"] for each in verdicts if each.row and each.kind != NOT_MEASURED}
 
     def compared(self) -> list[ReportTable]:

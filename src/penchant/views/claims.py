@@ -65,12 +65,9 @@ class Claim:
     barred: Callable[[Line, Sequence[BaseResult]], str] = lambda line, results: ""
     facts: Callable[[Line, Sequence[BaseResult]], Mapping[str, Any]] = lambda line, results: {}
 
-    def answer(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Answer | None:
-        """Return the answer; None if the results have no estimates for the claim."""
+    def answer(self, found: Sequence[RowSource], results: Sequence[BaseResult], text: Text) -> Answer | None:
+        """Return the answer that `found` gives, the estimates or the differences; None if it has none for the claim."""
         words = text.below("claims", self.name)
-        if comparison is None and self.compared:
-            return None
-        found = compared(comparison) if comparison is not None and self.compared else sources(results)
         verdicts = list(self._verdicts(found, results, missing=words.has(MISSING)))
         if not verdicts:
             return None
@@ -242,5 +239,7 @@ def answers(
     claims: Iterable[Claim], results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text
 ) -> list[Answer]:
     """Return the answers to the claims that apply."""
-    every = (claim.answer(results, comparison, text) for claim in claims)
+    estimates, differences = sources(results), [] if comparison is None else compared(comparison)
+    asked = [claim for claim in claims if comparison is not None or not claim.compared]
+    every = (claim.answer(differences if claim.compared else estimates, results, text) for claim in asked)
     return [answer for answer in every if answer is not None]

@@ -11,7 +11,7 @@ from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, Figure
 from penchant.report.item_browser import every_item
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.views.rows import At, Line, RowSource, parted, sources, together
 from penchant.wording.templates import Text
 
@@ -181,17 +181,19 @@ def interval_layers(
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     legend = alt.Legend(orient="bottom", columns=1 if sum(map(len, names)) > SHORT else len(names))
-    base = alt.Chart(alt.InlineData(list(rows))).encode(
+    base = alt.Chart(inline(list(rows))).encode(
         y=alt.Y("row:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=320)),
         yOffset=alt.YOffset(f"{marks}:N", sort=names),
         color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=legend),
     )
-    rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis, axis=across), x2="high:Q")
+    rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(
+        x=alt.X("low:Q", title=axis, axis=across), x2=alt.X2("high:Q")
+    )
     tooltips = [alt.Tooltip(f"{name}:Q", format=form, title=title) for name, title in _TOOLTIPS]
     point = base.mark_point(filled=True, size=50, opacity=1).encode(
         x=alt.X("value:Q", title=axis, axis=across),
         shape=alt.Shape(f"{marks}:N", sort=names, scale=shapes),
-        tooltip=["row:N", f"{marks}:N", *tooltips, "n:Q"],
+        tooltip=[alt.Tooltip("row:N"), alt.Tooltip(f"{marks}:N"), *tooltips, alt.Tooltip("n:Q")],
     )
     return [rule, point]
 
@@ -202,7 +204,7 @@ _TOOLTIPS = (("value", "value"), ("low", "from"), ("high", "to"))
 def reference(x: float) -> Any:
     """Return a dashed line at `x`; if `x` is not 0, the axis need not include 0."""
     place = alt.X("x:Q", scale=alt.Scale(zero=False)) if x else "x:Q"
-    return alt.Chart(alt.InlineData([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
+    return alt.Chart(inline([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
 
 
 def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = None) -> Figure:

@@ -89,7 +89,9 @@ class Items:
         joined = Joined.of([result.items for result in results])
         own, first = text.below("items"), joined.items
         columns = [
-            BrowserColumn(_head(own, column.name), column.kind, first[column.name], "", column.digits, column.signed)
+            BrowserColumn(
+                _head(own, column.name), column.kind, _spelled(first[column.name]), "", column.digits, column.signed
+            )
             for column in self.columns
             if column.name in first.columns and (not column.varies or first[column.name].n_unique() > 1)
         ]
@@ -113,6 +115,11 @@ class Items:
         if self.remark is not None:
             return self.remark(result)
         return [text.get("remark", **row) for row in result.items.iter_rows(named=True)] if text.has("remark") else ()
+
+
+def _spelled(values: pl.Series) -> pl.Series:
+    """Return true and false as "yes" and "no", and other values unchanged."""
+    return values.replace_strict({True: "yes", False: "no"}, default=None) if values.dtype == pl.Boolean else values
 
 
 def _head(text: Text, name: str) -> str:

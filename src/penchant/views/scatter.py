@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.views.figures import figure
 from penchant.wording.templates import Text
 
@@ -88,10 +88,12 @@ class Scatter:
     def _plot(self, panel: Panel, axes: Sequence[_Axis], colour: str) -> Any:
         named = _with_room(panel.points, axes, self.names, self.side) if self.names else set()
         points = [{**point, "name": point[self.names] if i in named else ""} for i, point in enumerate(panel.points)]
-        base = alt.Chart(alt.InlineData(points)).encode(**_encoded(axes))
+        base = alt.Chart(inline(points)).encode(**_encoded(axes))
         tooltips = [alt.Tooltip(f"{key}:Q", format=form) if form else f"{key}:N" for key, form in self.told.items()]
         dots = base.mark_point(filled=True, size=30, opacity=0.9, color=colour).encode(tooltip=tooltips)
-        names = base.mark_text(fontSize=10, align="left", dx=5, dy=-3, color=INK, aria=False).encode(text="name:N")
+        names = base.mark_text(fontSize=10, align="left", dx=5, dy=-3, color=INK, aria=False).encode(
+            text=alt.Text("name:N")
+        )
         lines = [layer for line in panel.lines for layer in _drawn(line, axes, colour)]
         return alt.layer(*lines, dots, *([names] if self.names else [])).properties(width=self.side, height=self.side)
 
@@ -141,13 +143,13 @@ def _drawn(line: Straight, axes: Sequence[_Axis], colour: str) -> list[Any]:
     encoded, (x, y), ends = _encoded(axes), (axis.name for axis in axes), axes[0].ends
     mark = {"strokeDash": [4, 4], "color": FAINT} if line.dashed else {"strokeWidth": 2, "color": colour}
     along = [{x: end, y: line.at(end, line.slope)} for end in ends]
-    drawn = alt.Chart(alt.InlineData(along)).mark_line(**mark, clip=True, aria=False).encode(**encoded)
+    drawn = alt.Chart(inline(along)).mark_line(**mark, clip=True, aria=False).encode(**encoded)
     if not math.isfinite(line.low):
         return [drawn]
     across = (ends[0], line.through[0], ends[1])
     band = [{x: at, y: line.at(at, line.low), "to": line.at(at, line.high)} for at in across]
-    area = alt.Chart(alt.InlineData(band)).mark_area(opacity=0.15, color=colour, clip=True, aria=False)
-    return [area.encode(**encoded, y2="to:Q"), drawn]
+    area = alt.Chart(inline(band)).mark_area(opacity=0.15, color=colour, clip=True, aria=False)
+    return [area.encode(**encoded, y2=alt.Y2("to:Q")), drawn]
 
 
 def _encoded(axes: Sequence[_Axis]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, INK, Figure
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
 from penchant.views.figures import figure
 from penchant.views.rows import At, sources
@@ -76,12 +76,12 @@ class Strips:
             x=alt.X("value:Q", title=axis, scale=alt.Scale(domain=list(self.ends))),
             color=alt.Color("model:N", sort=list(names), scale=scale, legend=None),
             yOffset=alt.YOffset("jitter:Q", scale=alt.Scale(domain=[-1.2, 1.2])),
-            tooltip=["item:N", *(f"{name}:N" for name in self.told), alt.Tooltip("value:Q", format=".2f")],
+            tooltip=[alt.Tooltip("item:N"), *(f"{name}:N" for name in self.told), alt.Tooltip("value:Q", format=".2f")],
         )
         spread = base.mark_rule(strokeWidth=2.5, color=INK, aria=False).encode(
-            x=alt.X("low:Q", title=axis), x2="high:Q"
+            x=alt.X("low:Q", title=axis), x2=alt.X2("high:Q")
         )
         mean = base.mark_point(shape="diamond", filled=True, size=70, opacity=0.85).encode(
             x=alt.X("mean:Q", title=axis), color=alt.value(INK), tooltip=[alt.Tooltip("mean:Q", format=".2f")]
         )
-        return alt.layer(strip, spread, mean, data=alt.InlineData(rows))
+        return alt.layer(strip, spread, mean, data=inline(rows))

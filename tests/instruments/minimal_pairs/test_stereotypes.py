@@ -82,7 +82,7 @@ def drawn(chart: Any) -> list[dict[str, Any]]:
     found, left = [], [chart.to_dict()]
     while left:
         part = left.pop()
-        left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+        left += part.values() if isinstance(part, dict) else part if isinstance(part, list | tuple) else []
         found += [part] if isinstance(part, dict) and {"row", "value"} <= part.keys() else []
     return found
 

@@ -23,7 +23,7 @@ from penchant.instruments.associations.view_rows import (
 )
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
 from penchant.wording.templates import Text
 
@@ -107,7 +107,7 @@ def _tooltip(*more: str) -> list[Any]:
 
 
 def _zero(axis: str) -> alt.Chart:
-    rule = alt.Chart(alt.InlineData([{axis: 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False)
+    rule = alt.Chart(inline([{axis: 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False)
     return rule.encode(**{axis: f"{axis}:Q"})
 
 
@@ -125,12 +125,12 @@ def _lines(shown: pl.DataFrame, factor: str, field: str, unit: str) -> alt.Conca
             scale=alt.Scale(domain=order, paddingInner=0.5, paddingOuter=0.25),
             axis=alt.Axis(labelAngle=-30 if max(map(len, order)) > 5 else 0),
         )
-        base = alt.Chart(alt.InlineData([row for row in rows if row["category"] == category])).encode(
+        base = alt.Chart(inline([row for row in rows if row["category"] == category])).encode(
             x=x, xOffset=alt.XOffset("model:N", sort=who), color=marks["color"]
         )
         y = alt.Y("d:Q", title="d", scale=scale)
         spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(
-            y=alt.Y("low:Q", title="d", scale=scale), y2="high:Q"
+            y=alt.Y("low:Q", title="d", scale=scale), y2=alt.Y2("high:Q")
         )
         lines = base.mark_line(strokeWidth=1, opacity=0.6, aria=False).encode(y=y)
         points = base.mark_point(filled=True, size=45, opacity=1).encode(
@@ -166,13 +166,18 @@ def by_samples(results: Sequence[BaseResult], text: Text) -> Any:
         x = alt.X("n:Q", title="samples", scale=log, axis=alt.Axis(values=steps, format=",", labelOverlap=True))
         y = alt.Y("d:Q", title="CES", scale=scale)
         ground = (
-            alt.Chart(alt.InlineData(band))
+            alt.Chart(inline(band))
             .mark_rect(opacity=0.25)
-            .encode(y=alt.Y("low:Q", title="CES", scale=scale), y2="high:Q", color=marks["color"], tooltip=_tooltip())
+            .encode(
+                y=alt.Y("low:Q", title="CES", scale=scale),
+                y2=alt.Y2("high:Q"),
+                color=marks["color"],
+                tooltip=_tooltip(),
+            )
         )
-        base = alt.Chart(alt.InlineData(samples)).encode(x=x)
+        base = alt.Chart(inline(samples)).encode(x=x)
         spread = base.mark_rule(strokeWidth=2, color=INK, aria=False).encode(
-            y=alt.Y("low:Q", title="CES", scale=scale), y2="high:Q"
+            y=alt.Y("low:Q", title="CES", scale=scale), y2=alt.Y2("high:Q")
         )
         points = base.mark_point(filled=True, size=18, opacity=1, color=INK).encode(
             y=y, shape=marks["shape"], tooltip=[*_tooltip(), alt.Tooltip("n:Q", title="samples")]

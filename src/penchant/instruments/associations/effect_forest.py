@@ -13,7 +13,7 @@ from penchant.instruments.associations.influence import influences
 from penchant.instruments.associations.view_rows import HEADLINE, levels, named, rows_of, shown_at
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.views.figures import SHAPES
 from penchant.views.rows import At, Line, RowSource, sources, together
 from penchant.wording.templates import Text
@@ -81,13 +81,13 @@ def _chart(rows: list[dict[str, Any]], names: Sequence[str], axis: str) -> alt.L
     ticks = [low + i / 2 for i in range(round(2 * (high - low)) + 1)]
     scale = alt.Scale(domain=[low, high], nice=False, padding=_MARGIN if worded else 0)
     x = alt.X("value:Q", scale=scale, title=axis, axis=alt.Axis(values=ticks, format=".1f"))
-    heads = alt.Chart(alt.InlineData([{"row": row} for row in order])).mark_text(
+    heads = alt.Chart(inline([{"row": row} for row in order])).mark_text(
         align="left", baseline="bottom", dy=-1, fontWeight="bold", color=INK, limit=_WIDTH, aria=False
     )
-    nought = alt.Chart(alt.InlineData([{"value": 0}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False)
+    nought = alt.Chart(inline([{"value": 0}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False)
     layers = [
         nought.encode(x=x),
-        heads.encode(x=alt.value(0), y=alt.Y("row:N", sort=order, axis=None, bandPosition=0), text="row:N"),
+        heads.encode(x=alt.value(0), y=alt.Y("row:N", sort=order, axis=None, bandPosition=0), text=alt.Text("row:N")),
         *_marks(rows, names, x, y),
         *(_beside(rows, names, side, y) for side in ("left", "right") if worded),
     ]
@@ -106,7 +106,7 @@ def _marks(rows: list[dict[str, Any]], names: Sequence[str], x: alt.X, y: alt.Y)
         alt.Scale(domain=list(names), range=[kinds[i % len(kinds)] for i in range(len(names))])
         for kinds in (COLOURS, SHAPES)
     )
-    base = alt.Chart(alt.InlineData(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         y=y,
         yOffset=alt.YOffset("model:N", sort=list(names)),
         color=alt.Color("model:N", sort=list(names), scale=colours, legend=legend),
@@ -116,11 +116,11 @@ def _marks(rows: list[dict[str, Any]], names: Sequence[str], x: alt.X, y: alt.Y)
         for field, title in (("value", "value"), ("low", "from"), ("high", "to"))
     ]
     return [
-        base.mark_rule(strokeWidth=1.5, aria=False).encode(x="low:Q", x2="high:Q"),
+        base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         base.mark_point(filled=True, size=50, opacity=1).encode(
             x=x,
             shape=alt.Shape("model:N", sort=list(names), scale=shapes, legend=legend),
-            tooltip=["row:N", "model:N", *told, "n:Q"],
+            tooltip=[alt.Tooltip("row:N"), alt.Tooltip("model:N"), *told, alt.Tooltip("n:Q")],
         ),
     ]
 
@@ -129,7 +129,7 @@ def _beside(rows: list[dict[str, Any]], names: Sequence[str], side: str, y: alt.
     """Return the words on one side of the intervals."""
     end, align, gap = ("from", "right", -7) if side == "left" else ("to", "left", 7)
     return (
-        alt.Chart(alt.InlineData(rows))
+        alt.Chart(inline(rows))
         .mark_text(align=align, dx=gap, fontSize=10, color=INK, limit=_MARGIN - 10, aria=False)
-        .encode(x=f"{end}:Q", y=y, yOffset=alt.YOffset("model:N", sort=list(names)), text=f"{side}:N")
+        .encode(x=alt.X(f"{end}:Q"), y=y, yOffset=alt.YOffset("model:N", sort=list(names)), text=alt.Text(f"{side}:N"))
     )

@@ -24,7 +24,7 @@ from penchant.instruments.associations.view_rows import (
 )
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
 from penchant.views.figures import figure
 from penchant.wording.templates import Text
@@ -142,13 +142,13 @@ def _cells(
         "y:Q", title=text.get("y") if first else None, scale=alt.Scale(domain=[up[0], up[2]], nice=False), axis=plain
     )
     cells = (
-        alt.Chart(alt.InlineData(rows))
+        alt.Chart(inline(rows))
         .mark_rect(stroke=None)
         .encode(
             x=x,
-            x2="x2:Q",
+            x2=alt.X2("x2:Q"),
             y=y,
-            y2="y2:Q",
+            y2=alt.Y2("y2:Q"),
             color=alt.Color(
                 "by:N",
                 title=text.get("legend"),
@@ -169,7 +169,7 @@ def _cells(
             ],
         )
     )
-    nought = alt.Chart(alt.InlineData([{"y": 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False).encode(y="y:Q")
+    nought = alt.Chart(inline([{"y": 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False).encode(y=alt.Y("y:Q"))
     return alt.layer(cells, nought).properties(width=_SIDE, height=_SIDE)
 
 
@@ -235,13 +235,18 @@ def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.Lay
     shades = alt.Scale(domain=list(SIDES), range=list(COLOURS[:4]))
     colour = alt.Color("set:N", scale=shades, legend=None)
     marks = (
-        alt.Chart(alt.InlineData(rows))
+        alt.Chart(inline(rows))
         .mark_tick(thickness=1.5, size=14, opacity=0.9)
         .encode(
             x=x,
             y=y,
             color=colour,
-            tooltip=["item:N", "set:N", "category:N", alt.Tooltip("association:Q", format="+.4f")],
+            tooltip=[
+                alt.Tooltip("item:N"),
+                alt.Tooltip("set:N"),
+                alt.Tooltip("category:N"),
+                alt.Tooltip("association:Q", format="+.4f"),
+            ],
         )
     )
     values = [row["association"] for row in rows]
@@ -255,11 +260,11 @@ def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.Lay
             labels = [row for row in ends if _aligned(row["association"], low, high) == align]
             if labels:
                 names.append(
-                    alt.Chart(alt.InlineData(labels))
+                    alt.Chart(inline(labels))
                     .mark_text(dy=offset, align=align, fontSize=10, color=INK, limit=_STRIP, aria=False)
-                    .encode(x=x, y=y, text="item:N")
+                    .encode(x=x, y=y, text=alt.Text("item:N"))
                 )
-    nought = alt.Chart(alt.InlineData([{"association": 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False)
+    nought = alt.Chart(inline([{"association": 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False)
     return alt.layer(nought.encode(x=x), marks, *names).properties(width=_STRIP, height=alt.Step(_STEP))
 
 

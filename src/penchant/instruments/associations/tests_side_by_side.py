@@ -11,7 +11,7 @@ from typing import Any
 from penchant.instruments.associations.view_rows import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
 from penchant.records import BaseResult
 from penchant.report.figures import INK, Figure
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.sections import Section
 from penchant.report.significance import measured, sentences, told
 from penchant.report.tables import Number, ReportRow, ReportTable, estimate
@@ -140,7 +140,7 @@ def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
             rows.append(
                 {"category": named(category, label), "column": column.head, "of": name, "d": value, "text": said}
             )
-    base = alt.Chart(alt.InlineData(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X(
             "column:N",
             sort=[column.head for column in shown_columns],
@@ -152,13 +152,13 @@ def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
     shade = alt.Scale(domain=[-2, 0, 2], range=["#D55E00", "#f7f7f7", "#0072B2"])
     cells = base.mark_rect().encode(
         color=alt.Color("d:Q", title="d", scale=shade),
-        tooltip=["category:N", "of:N", alt.Tooltip("d:Q", format="+.2f")],
+        tooltip=[alt.Tooltip("category:N"), alt.Tooltip("of:N"), alt.Tooltip("d:Q", format="+.2f")],
     )
     plain = alt.condition("abs(datum.d) > 1.4", alt.value("white"), alt.value("black"))
     numbers = [
         base.transform_filter(f"{'' if there else '!'}isValid(datum.d)")
         .mark_text(fontSize=11, aria=False)
-        .encode(text="text:N", color=plain if there else alt.value(INK))
+        .encode(text=alt.Text("text:N"), color=plain if there else alt.value(INK))
         for there in (True, False)
     ]
     chart = alt.layer(cells, *numbers).properties(width=alt.Step(74), height=alt.Step(26))

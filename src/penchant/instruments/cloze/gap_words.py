@@ -15,7 +15,7 @@ from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import FAINT, FONT, INK, Figure
 from penchant.report.item_browser import every_item
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
 from penchant.views.figures import figure
 from penchant.views.text_flow import cut, text_width, wrapped
@@ -219,19 +219,21 @@ class _Drawing:
         scale = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
         valence = alt.Color("valence:Q", scale=scale, legend=None)
         layers = [
-            base.mark_rule(color=FAINT, opacity=0.5, aria=False).encode(x2="x2:Q").transform_filter(_of("line")),
+            base.mark_rule(color=FAINT, opacity=0.5, aria=False)
+            .encode(x2=alt.X2("x2:Q"))
+            .transform_filter(_of("line")),
             base.mark_rect(tooltip=told, aria=False)
-            .encode(x2="x2:Q", y2="y2:Q", color=valence)
+            .encode(x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=valence)
             .transform_filter(_of("bar", "box")),
             base.mark_rect(filled=False, stroke=FAINT, tooltip=told, aria=False)
-            .encode(x2="x2:Q", y2="y2:Q")
+            .encode(x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
             .transform_filter(_of("empty")),
         ]
         spoken = {"text": "label:N", "description": "label:N"}
         for style, looks in _STYLES.items():
             mark = base.mark_text(align="left", baseline="middle", font=FONT, fontSize=_SIZE, tooltip=told, **looks)
             layers.append(mark.encode(**spoken).transform_filter(_of(style)))
-        chart = alt.layer(*layers, data=alt.InlineData(self.marks))
+        chart = alt.layer(*layers, data=inline(self.marks))
         return chart.properties(width=self.width, height=round(height), view=alt.ViewBackground(stroke=None))
 
 

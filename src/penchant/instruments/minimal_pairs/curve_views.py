@@ -15,7 +15,7 @@ from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.length_charts import rule
 from penchant.instruments.minimal_pairs.training_curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.report.figures import COLOURS, Figure
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.sections import Curves
 from penchant.report.significance import measured, sentences
 from penchant.report.tables import Number, ReportTable
@@ -135,15 +135,17 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
         pl.lit(paradigm).alias("group"),
         *((100 * pl.col(name)).alias(name) for name in ("value", "low", "high")),
     )
-    base, title = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x), _WORDS.get("accuracy")
+    base, title = alt.Chart(inline(points.to_dicts())).encode(x=x), _WORDS.get("accuracy")
     shares = alt.Axis(values=[0, 25, 50, 75, 100])
     y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=shares)
-    band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(
+        y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")
+    )
     line = base.mark_line(strokeWidth=1.5, color=_BLUE).encode(y=y)
     dots = base.mark_point(filled=True, size=28, opacity=1, color=_BLUE).encode(
         y=y,
         tooltip=[
-            "group:N",
+            alt.Tooltip("group:N"),
             alt.Tooltip("step:Q", format=","),
             alt.Tooltip("value:Q", title="accuracy", format=".1f"),
             alt.Tooltip("low:Q", title="from", format=".1f"),
@@ -162,10 +164,10 @@ def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
     if math.isnan(step["value"]):
         return []
     place = {"step": step["value"], "low": step["low"], "high": step["high"], "bottom": 0, "top": 100}
-    base = alt.Chart(alt.InlineData([place])).encode(y=alt.Y("bottom:Q", title=_WORDS.get("accuracy")), y2="top:Q")
+    base = alt.Chart(inline([place])).encode(y=alt.Y("bottom:Q", title=_WORDS.get("accuracy")), y2=alt.Y2("top:Q"))
     start = x.copy()
     start.shorthand = "low:Q"
     return [
-        base.mark_rect(opacity=0.18, color=_RED, aria=False).encode(x=start, x2="high:Q"),
+        base.mark_rect(opacity=0.18, color=_RED, aria=False).encode(x=start, x2=alt.X2("high:Q")),
         base.mark_rule(strokeWidth=1.5, color=_RED, aria=False).encode(x=x),
     ]

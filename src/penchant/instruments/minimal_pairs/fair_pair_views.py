@@ -114,7 +114,7 @@ def _lines(results: Sequence[BaseResult], text: Text) -> Any:
     )
     y = alt.Y("value:Q", title=axis, scale=alt.Scale(zero=False))
     line = base.mark_line(strokeWidth=2).encode(y=y)
-    bars = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=axis), y2="high:Q")
+    bars = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=axis), y2=alt.Y2("high:Q"))
     tooltip = ["model:N", "set:N", *(alt.Tooltip(f"{key}:Q", format=".1f") for key in ("value", "low", "high"))]
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         y=y, shape=alt.Shape("model:N", sort=names, legend=None), tooltip=tooltip

@@ -12,7 +12,7 @@ from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE
 from penchant.records import BaseResult
 from penchant.report import figures
 from penchant.report.figures import FAINT
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.views.rows import sources
 from penchant.wording.templates import Text
 
@@ -39,7 +39,7 @@ def _steps() -> alt.Axis:
 
 def rule(axis: str, value: float) -> alt.Chart:
     """Return a dashed line across a chart at a value on an axis."""
-    chart = alt.Chart(alt.InlineData([{axis: value}]))
+    chart = alt.Chart(inline([{axis: value}]))
     return chart.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: f"{axis}:Q"})
 
 
@@ -74,7 +74,7 @@ def accuracy_by_length(
     shift = {name: 0.06 * (i - (len(names) - 1) / 2) for i, name in enumerate(names)}
     beside = shown.with_columns((pl.col("difference") + pl.col("score").replace_strict(shift)).alias("x"))
     columns = ("x", "difference", "accuracy", "from", "to", "score", "n")
-    base = alt.Chart(alt.InlineData(beside.select(columns).to_dicts()))
+    base = alt.Chart(inline(beside.select(columns).to_dicts()))
     x = alt.X(
         "x:Q",
         title=_WORDS.get("difference", pair=pair),
@@ -83,13 +83,18 @@ def accuracy_by_length(
     )
     y = alt.Y("accuracy:Q", title=_WORDS.get("accuracy"), scale=alt.Scale(domain=[0, 100]))
     lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour.legend(None))
-    whiskers = base.mark_rule(aria=False).encode(x=x, y="from:Q", y2="to:Q", color=colour.legend(None))
+    whiskers = base.mark_rule(aria=False).encode(x=x, y=alt.Y("from:Q"), y2=alt.Y2("to:Q"), color=colour.legend(None))
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=x,
         y=y,
         color=alt.Color("score:N", title="score", sort=names, scale=shades),
         shape=alt.Shape("score:N", sort=names, legend=None),
-        tooltip=["score:N", "difference:Q", alt.Tooltip("accuracy:Q", format=".1f"), alt.Tooltip("n:Q", title="pairs")],
+        tooltip=[
+            alt.Tooltip("score:N"),
+            alt.Tooltip("difference:Q"),
+            alt.Tooltip("accuracy:Q", format=".1f"),
+            alt.Tooltip("n:Q", title="pairs"),
+        ],
     )
     layers = alt.layer(rule("y", 50), whiskers, lines, points).resolve_legend(color="independent")
     return layers.properties(width=520, height=300, title=alt.TitleParams(title, subtitle=caption))
@@ -131,7 +136,7 @@ def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
     whole = alt.Axis(format=",d", **({"values": list(range(most + 1))} if most < 6 else {}))  # whole pairs only
     scale = alt.Scale(domain=list(LENGTHS.values()), range=list(figures.COLOURS[1 : 1 + len(LENGTHS)]))
     return (
-        alt.Chart(alt.InlineData(rows))
+        alt.Chart(inline(rows))
         # mark_bar with both x and x2 draws a thin horizontal bar; mark_rect takes all four sides.
         .mark_rect()
         .encode(
@@ -140,13 +145,18 @@ def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
                 title=_WORDS.get("tokens"),
                 axis=_steps(),
             ),
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=alt.Y("none:Q", title="pairs", axis=whole),
-            y2="pairs:Q",
+            y2=alt.Y2("pairs:Q"),
             description="said:N",
             color=alt.Color("lengths:N", title=_WORDS.get("lengths"), sort=list(LENGTHS.values()), scale=scale),
             row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
-            tooltip=["model:N", "lengths:N", alt.Tooltip("difference:Q", title="|A|−|U|"), "pairs:Q"],
+            tooltip=[
+                alt.Tooltip("model:N"),
+                alt.Tooltip("lengths:N"),
+                alt.Tooltip("difference:Q", title="|A|−|U|"),
+                alt.Tooltip("pairs:Q"),
+            ],
         )
         .properties(width=520, height=110)
     )

@@ -24,7 +24,7 @@ from penchant.instruments.minimal_pairs.pair_credits import ALL, deltas
 from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups, over_groups
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import P
 from penchant.views.figures import SHAPES
 from penchant.views.rows import At, Line, RowSource, sources
@@ -147,7 +147,7 @@ def _panel(rows: list[dict[str, Any]], names: list[str], title: str, reach: floa
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=320) if len(names) > 1 else None
     points = (
-        alt.Chart(alt.InlineData(rows))
+        alt.Chart(inline(rows))
         .mark_point(filled=True, size=40, opacity=0.7)
         .encode(
             x=alt.X("human:Q", title="Δhuman", scale=alt.Scale(domain=[-reach, reach], nice=False)),
@@ -155,16 +155,16 @@ def _panel(rows: list[dict[str, Any]], names: list[str], title: str, reach: floa
             color=alt.Color("model:N", sort=names, scale=scale, legend=legend),
             shape=alt.Shape("model:N", sort=names, scale=shapes, legend=legend),
             tooltip=[
-                "pair:N",
+                alt.Tooltip("pair:N"),
                 alt.Tooltip("good:N", title="sentence"),
-                "model:N",
+                alt.Tooltip("model:N"),
                 alt.Tooltip("human:Q", title="Δhuman", format="+.2f"),
                 alt.Tooltip("delta:Q", title="Δmodel", format="+.2f"),
-                "raters:Q",
+                alt.Tooltip("raters:Q"),
             ],
         )
     )
-    none = alt.Chart(alt.InlineData([{"zero": 0}]))
+    none = alt.Chart(inline([{"zero": 0}]))
     lines = [
         none.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: "zero:Q"}) for axis in ("x", "y")
     ]

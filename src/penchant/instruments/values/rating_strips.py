@@ -15,7 +15,7 @@ from penchant.instruments.values.text_facts import is_synthetic
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
 from penchant.views.rows import FIRST, At, but, sources
 from penchant.wording.templates import Text
@@ -66,14 +66,14 @@ def _panel(
     y = alt.Y(
         "value:N", sort=list(values), axis=None, scale=alt.Scale(paddingInner=share, paddingOuter=share / 2, align=1)
     )
-    strips = alt.Chart(alt.InlineData([{"value": value, "x": LOW, "to": HIGH} for value in values])).encode(y=y)
+    strips = alt.Chart(inline([{"value": value, "x": LOW, "to": HIGH} for value in values])).encode(y=y)
     title = alt.Y("value:N", sort=list(values), axis=None, bandPosition=0)
     layers = [
-        strips.mark_bar(color=FAINT, opacity=0.08, aria=False).encode(x=x("x"), x2="to:Q"),
+        strips.mark_bar(color=FAINT, opacity=0.08, aria=False).encode(x=x("x"), x2=alt.X2("to:Q")),
         *_people(results[0], group, y, x),
         _rule(x, MIDDLE),
         strips.mark_text(align="left", baseline="bottom", dy=-4, fontWeight="bold", color=INK, aria=False).encode(
-            x=alt.value(0), y=title, text="value:N"
+            x=alt.value(0), y=title, text=alt.Text("value:N")
         ),
         *_marks(rows, names, y, x, legend=not direct),
     ]
@@ -83,20 +83,22 @@ def _panel(
 
 
 def _rule(x: Axis, at: float) -> alt.Chart:
-    return alt.Chart(alt.InlineData([{"x": at}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=x("x"))
+    return alt.Chart(inline([{"x": at}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=x("x"))
 
 
 def _marks(rows: list[dict[str, Any]], names: Sequence[str], y: alt.Y, x: Axis, *, legend: bool) -> list[alt.Chart]:
     shades = alt.Scale(domain=list(names), range=list(COLOURS[: len(names)]))
     shown = alt.Legend(orient="bottom", columns=1, labelLimit=360, title=None) if legend else None
-    base = alt.Chart(alt.InlineData(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         y=y,
         yOffset=alt.YOffset("model:N", sort=list(names)),
         color=alt.Color("model:N", sort=list(names), scale=shades, legend=shown),
     )
-    spread = base.mark_rule(strokeWidth=2, aria=False).encode(x=x("low"), x2="high:Q")
+    spread = base.mark_rule(strokeWidth=2, aria=False).encode(x=x("low"), x2=alt.X2("high:Q"))
     told = [alt.Tooltip("x:Q", title="rating", format=".2f"), alt.Tooltip("n:Q", title="statements")]
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(x=x("x"), tooltip=["value:N", "model:N", *told])
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=x("x"), tooltip=[alt.Tooltip("value:N"), alt.Tooltip("model:N"), *told]
+    )
     return [spread, points]
 
 
@@ -104,9 +106,9 @@ def _labels(rows: list[dict[str, Any]], names: Sequence[str], y: alt.Y, x: Axis)
     """Return the names of models above their marks, within the panel."""
     sides = {"left": (LOW, LOW + 1), "center": (LOW + 1, HIGH - 1), "right": (HIGH - 1, HIGH + 1)}
     return [
-        alt.Chart(alt.InlineData(near))
+        alt.Chart(inline(near))
         .mark_text(align=side, dy=-9, fontSize=10, color=INK, aria=False)
-        .encode(x=x("x"), y=y, yOffset=alt.YOffset("model:N", sort=list(names)), text="model:N")
+        .encode(x=x("x"), y=y, yOffset=alt.YOffset("model:N", sort=list(names)), text=alt.Text("model:N"))
         for side, (low, high) in sides.items()
         if (near := [row for row in rows if low <= row["x"] < high])
     ]
@@ -139,8 +141,8 @@ def _people(result: BaseResult, group: str, y: alt.Y, x: Axis) -> list[alt.Chart
         return []
     wide = people.pivot("item", index="dimension", values="value").select("dimension", "5%", "25%", "50%", "75%", "95%")
     rows = [dict(zip(("value", "p5", "p25", "x", "p75", "p95"), row, strict=True)) for row in wide.iter_rows()]
-    base = alt.Chart(alt.InlineData(rows)).encode(y=y)
+    base = alt.Chart(inline(rows)).encode(y=y)
     return [
-        base.mark_bar(color=FAINT, opacity=opacity, aria=False).encode(x=x(low), x2=f"{high}:Q")
+        base.mark_bar(color=FAINT, opacity=opacity, aria=False).encode(x=x(low), x2=alt.X2(f"{high}:Q"))
         for low, high, opacity in (("p5", "p95", 0.25), ("p25", "p75", 0.4))
     ] + [base.mark_tick(color=INK, thickness=2, bandSize=0, aria=False).encode(x=x("x"))]

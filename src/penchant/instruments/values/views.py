@@ -19,7 +19,7 @@ from penchant.instruments.values.text_facts import facts, is_synthetic
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
-from penchant.report.lazy_altair import alt
+from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
 from penchant.views.figures import Drawn, Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
@@ -73,19 +73,24 @@ def _scatter(result: BaseResult, items: pl.DataFrame, group: str) -> alt.LayerCh
     heights = _ends(pl.Series([*items["agree"].to_list(), *(end["y"] for end in fit)], dtype=pl.Float64))
     y = alt.Y("y:Q", title=words.get("y"), scale=alt.Scale(zero=False, nice=True, domain=heights))
     points = (
-        alt.Chart(alt.InlineData(shown.to_dicts()))
+        alt.Chart(inline(shown.to_dicts()))
         .mark_point(filled=True, size=32, opacity=0.75)
         .encode(
             x=x,
             y=y,
             color=alt.Color("value:N", title=words.get("legend"), scale=scale),
             shape=alt.Shape("value:N", title=words.get("legend"), scale=shape),
-            tooltip=["item:N", "text:N", "value:N", alt.Tooltip("rating:Q", format=".2f")],
+            tooltip=[
+                alt.Tooltip("item:N"),
+                alt.Tooltip("text:N"),
+                alt.Tooltip("value:N"),
+                alt.Tooltip("rating:Q", format=".2f"),
+            ],
         )
     )
     same = [{"x": end, "y": end} for end in ends]
     lines = [
-        alt.Chart(alt.InlineData(rows)).mark_line(color=colour, strokeDash=dash, clip=True, aria=False).encode(x=x, y=y)
+        alt.Chart(inline(rows)).mark_line(color=colour, strokeDash=dash, clip=True, aria=False).encode(x=x, y=y)
         for rows, colour, dash in ((same, FAINT, [4, 4]), (fit, INK, [1, 0]))
     ]
     return alt.layer(*lines, points).properties(width=_SIZE, height=_SIZE, title=group)
@@ -104,7 +109,7 @@ def representative(results: Sequence[BaseResult], text: Text) -> Any:
         return None
     order = [*every_item(results).filter(kind="statement")["value"].unique(maintain_order=True), EVERYTHING]
     columns = [row["column"] for row in rows]
-    base = alt.Chart(alt.InlineData(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X(
             "column:N",
             sort=list(dict.fromkeys(columns)),
@@ -119,7 +124,7 @@ def representative(results: Sequence[BaseResult], text: Text) -> Any:
             title=text.get("figures", "representativeness", "legend"),
             scale=alt.Scale(domain=[0, 1], scheme="blues"),
         ),
-        tooltip=["value:N", "column:N", alt.Tooltip("r:Q", format=".2f")],
+        tooltip=[alt.Tooltip("value:N"), alt.Tooltip("column:N"), alt.Tooltip("r:Q", format=".2f")],
     )
     numbers = base.mark_text(fontSize=11, aria=False).encode(
         text=alt.Text("r:Q", format=".2f"), color=alt.condition("datum.r > 0.6", alt.value("white"), alt.value("black"))
@@ -193,7 +198,8 @@ VIEWS = Views(
     items=Items(
         columns=(
             *(ItemColumn("id", "id"), ItemColumn("kind", "label"), ItemColumn("value", "label")),
-            *(ItemColumn("group", "label"), ItemColumn("wording", "label", varies=True), ItemColumn("text")),
+            *(ItemColumn("group", "label"), ItemColumn("wording", "label", varies=True)),
+            *(ItemColumn("reversed", "label", varies=True), ItemColumn("text")),
         ),
         each=(ModelColumn("agreement"), ModelColumn("rating", digits=2)),
         tokens=(_tokens("agree"), _tokens("disagree")),
