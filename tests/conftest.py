@@ -32,17 +32,28 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 
 WHOLE = {
+    "test_acceptability.py",  # more than two seconds
+    "test_amplification.py",  # more than two seconds
+    "test_architectures.py",  # more than two seconds
     "test_association_compare.py",  # many comparisons
+    "test_association_stats.py",  # more than two seconds
     "test_association_studies.py",  # studies on real data
     "test_batch_invariance.py",  # rounding, architecture by architecture
+    "test_bec_pro.py",  # more than two seconds
     "test_blimp_vocabulary.py",  # whole grammars
     "test_brute.py",  # the references of other tests
+    "test_ceat.py",  # more than two seconds
     "test_changes_since_start.py",  # many studies
+    "test_cli.py",  # more than two seconds
+    "test_cloze.py",  # more than two seconds
+    "test_cloze_data.py",  # more than two seconds
     "test_continuation_scores.py",  # many models
     "test_control_category.py",  # many resamples
     "test_controversial_pairs.py",  # from a grammar to a rating page
     "test_conventions.py",  # many studies
     "test_corpus_commands.py",  # processes
+    "test_correlations.py",  # more than two seconds
+    "test_crossed_mean.py",  # more than two seconds
     "test_database_file.py",  # processes that are killed
     "test_demo.py",  # a large model
     "test_every_instrument.py",  # a study of each
@@ -64,42 +75,64 @@ WHOLE = {
     "test_hub.py",  # a server
     "test_hub_data.py",  # a server
     "test_hub_failures.py",  # and waits for it
+    "test_human_judgements.py",  # more than two seconds
+    "test_known_shifts.py",  # more than two seconds
     "test_labels.py",  # studies with reports
+    "test_last_layer.py",  # more than two seconds
     "test_last_loaded.py",  # many models
     "test_limits.py",
     "test_little_room.py",  # processes
+    "test_logprob_bias.py",  # more than two seconds
+    "test_minimal_pairs.py",  # more than two seconds
+    "test_models.py",  # more than two seconds
     "test_more_models.py",  # many runs of small studies
     "test_names.py",
     "test_near_duplicates.py",
     "test_next_steps.py",  # many studies
+    "test_nfc.py",  # more than two seconds
     "test_no_difference_text.py",  # studies with two models
     "test_outdated.py",  # studies with reports and exports
     "test_outputs.py",
     "test_papers.py",  # many studies
+    "test_phrases.py",  # more than two seconds
     "test_pilots.py",  # a study of each instrument
     "test_python_studies.py",  # many studies
     "test_rater_agreement.py",  # many studies
+    "test_rating_sheets.py",  # more than two seconds
     "test_report.py",  # a browser
     "test_report_associations.py",
     "test_runs_of_probes.py",  # many studies
     "test_same_report.py",  # processes
     "test_same_tables.py",  # processes
+    "test_sampled_effects.py",  # more than two seconds
+    "test_score_table.py",  # more than two seconds
     "test_screens.py",  # many studies
     "test_sentence_scores.py",  # many models
     "test_sets_in_python.py",  # many studies
     "test_spelled_words.py",  # many runs of probes
     "test_start.py",  # processes
+    "test_stereoset.py",  # more than two seconds
+    "test_stereotypes.py",  # more than two seconds
     "test_surprisal.py",  # processes
+    "test_table_kinds.py",  # more than two seconds
     "test_terminal.py",  # processes
+    "test_text_defects.py",  # more than two seconds
+    "test_text_files.py",  # more than two seconds
     "test_third_party.py",  # installs a package
     "test_unequal_items.py",  # studies of every instrument
     "test_unfit_models.py",  # many models
     "test_user_study.py",  # models that are tried
     "test_user_tables.py",  # many studies
     "test_value_verdicts.py",  # many studies
+    "test_values.py",  # more than two seconds
+    "test_vector_bias.py",  # more than two seconds
     "test_vector_training.py",  # training
+    "test_vectors.py",  # more than two seconds
     "test_verify.py",  # many studies
     "test_watched_files.py",  # many models
+    "test_weat_seat.py",  # more than two seconds
+    "test_winobias.py",  # more than two seconds
+    "test_winogender.py",  # more than two seconds
     "test_word2vec.py",
     "test_word_families.py",  # many tokenizers
     "test_word_surprisal.py",  # many tokenizers
@@ -107,33 +140,17 @@ WHOLE = {
 }
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
 DEAR = {
-    "test_check_audit_a_study_and_python_say_it",
-    "test_commands_have_their_mirror",
     "test_every_command_with_a_model_remembers",
     "test_every_setting_comes_back_as_it_was",
-    "test_gguf_is_left_as_it_was",
     "test_judgements_of_pairs_reach_a_study",
-    "test_models_read_the_spelling_that_they_know",
-    "test_neither_the_order_of_sentences_nor_the_names_of_raters_matter",
     "test_published_pairs_on_the_command_line",
     "test_respondents_of_none_of_the_groups_of_people_are_counted",
     "test_settings_of_a_result_that_was_saved_alone_are_looked_at",
     "test_settings_that_a_study_did_not_write_are_refused",
     "test_the_authors_numbers_of_a_sample",
-    "test_the_commands_name_the_id",
-    "test_value_statements_and_a_survey_in_any_form",
-    "test_verdicts_follow_the_share_of_women_and_the_reference",
 }
 """Tests of more than a second in other modules, which it leaves out too."""
-LONG = {
-    "test_cli.py",
-    "test_cloze.py",
-    "test_models.py",
-    "test_stereoset.py",
-    "test_studies.py",
-    "test_validity.py",
-    "test_values.py",
-}
+LONG = {"test_studies.py", "test_validity.py"}
 """Modules that take half a minute or more though they are not among those."""
 FAST = {"bert", "gpt2"}
 """Of a test that takes many architectures, `scripts/test --fast` runs those with one of these."""

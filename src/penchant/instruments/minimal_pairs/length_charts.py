@@ -63,9 +63,9 @@ def accuracy_by_length(
         (100 * pl.col("high")).alias("to"),
         pl.col("normalise").alias("score"),
     )
-    rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
-    undrawn = int(rare["n"].sum())
+    undrawn = int(rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))["n"].sum())
     caption = _WORDS.get("rare", n=undrawn, fewest=fewest) if undrawn else ""
+    told = alt.Tooltip("accuracy:Q", format=".1f"), alt.Tooltip("n:Q", title="pairs")
     names = [how for how in SCORES if how in set(shown["score"])]
     shades = alt.Scale(domain=names, range=[SCORES[how] for how in names])
     colour = alt.Color("score:N", sort=names, scale=shades)
@@ -89,12 +89,7 @@ def accuracy_by_length(
         y=y,
         color=alt.Color("score:N", title="score", sort=names, scale=shades),
         shape=alt.Shape("score:N", sort=names, legend=None),
-        tooltip=[
-            alt.Tooltip("score:N"),
-            alt.Tooltip("difference:Q"),
-            alt.Tooltip("accuracy:Q", format=".1f"),
-            alt.Tooltip("n:Q", title="pairs"),
-        ],
+        tooltip=[*map(alt.Tooltip, ("score:N", "difference:Q")), *told],
     )
     layers = alt.layer(rule("y", 50), whiskers, lines, points).resolve_legend(color="independent")
     return layers.properties(width=520, height=300, title=alt.TitleParams(title, subtitle=caption))
