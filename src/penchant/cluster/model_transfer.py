@@ -11,7 +11,7 @@ from penchant.errors import ClusterError
 from penchant.models import fast_paths
 from penchant.models.fingerprint import model_files
 from penchant.models.load import LanguageModel
-from penchant.models.source import resolve
+from penchant.models.source import ModelSource, resolve
 
 LARGEST = 4 << 30
 """Maximum size in bytes of a model whose files are sent to the machines of a cluster."""
@@ -30,9 +30,10 @@ def wanted(
     A hub model is described by name and commit. The other arguments are those of `load`.
     """
     source = resolve(spec)
-    local = source.local is not None and not spec.startswith("bundled:")
+    parts = [source, *([source.adapter] if source.adapter else [])]
+    local = any(part.local is not None and not part.given.startswith("bundled:") for part in parts)
     return ModelDescription(
-        spec=str(Path(spec).absolute()) if local else model.fingerprint if source.local is None else spec,
+        spec="+".join(map(_named, parts, spec.rsplit("+", len(parts) - 1), model.fingerprint.split("+"))),
         local=local,
         fingerprint=model.fingerprint,
         dtype=model.dtype,
@@ -43,12 +44,21 @@ def wanted(
     )
 
 
+def _named(part: ModelSource, given: str, fingerprint: str) -> str:
+    if part.local is None:
+        return fingerprint
+    return given if given.startswith("bundled:") else str(Path(given).absolute())
+
+
 def sent(wanted: ModelDescription) -> ModelDescription:
     """Store the model's files in the cluster's object store; return a copy of the description that refers to them.
 
     Raises ClusterError if the model is too large.
     """
     place = Path(wanted.spec)
+    if not place.exists():
+        hint = "put both at the same paths on every machine, or on a hub that all machines can reach"
+        raise ClusterError("a model with an adapter is not sent to other machines", where=wanted.spec, hint=hint)
     files = sorted(set(model_files(place)))
     size = sum(file.stat().st_size for file in files)
     if size > LARGEST:

@@ -14,8 +14,8 @@ from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import SETTINGS, lacks_weights
 
 _CONFIG = "config.json"
-_SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
-_PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+_SAFETENSORS = ("model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors")
+_PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "adapter_model.bin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class WantedFiles:
     """Selection of the files to fetch besides configuration and tokenizer: weights and code.
 
     `pickled` accepts pickled weights if there are no others. `looked_for` only checks that weights exist, without
-    downloading or reading them. `digests` stores file hashes.
+    downloading or reading them. `digests` stores file hashes. `config` is the file that every model has.
     """
 
     weights: bool = True
@@ -39,6 +39,7 @@ class WantedFiles:
     pickled: bool = False
     code: bool = False
     digests: Digests = field(default_factory=lambda: Digests(None))
+    config: str = _CONFIG
 
     def settings(self, names: Iterable[str]) -> list[str]:
         """Return the sorted names of the files to download before the weights.
@@ -64,14 +65,14 @@ def fetch(given: str, name: str, revision: str | None, wanted: WantedFiles) -> S
     refusal: Exception | None = None
     stated: dict[str, str] = {}
     try:
-        ask(name, _CONFIG, revision)
+        ask(name, wanted.config, revision)
     except Exception as error:
         refusal = error
         if not is_unreachable(error) and not COMMIT.fullmatch(revision or ""):
             raise explained(error, given, name, revision) from error
         revision = cached_commit(name, revision)
     try:
-        config = hf_hub_download(name, _CONFIG, revision=revision, local_files_only=refusal is not None)
+        config = hf_hub_download(name, wanted.config, revision=revision, local_files_only=refusal is not None)
     except Exception as error:
         raise explained(refusal or error, given, name, revision) from error
     snapshot = Snapshot(Path(config).parent.name, Path(config).parent)
@@ -148,7 +149,8 @@ def _listed(name: str, commit: str) -> dict[str, str]:
 
 
 def _weights(given: str, folder: Path, names: Iterable[str], wanted: WantedFiles) -> list[str]:
-    for whole, index in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
+    for whole, index, adapter in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
+        whole = whole if wanted.config == _CONFIG else adapter
         if whole in names:
             return [whole]
         if index in names:

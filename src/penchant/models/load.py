@@ -13,6 +13,7 @@ from penchant.errors import ModelError, ModelWarning, one_of
 from penchant.files import head, sha256_file
 from penchant.gc_control import uncollected
 from penchant.models import fast_paths
+from penchant.models.adapters import merged
 from penchant.models.answer_cache_file import default_path
 from penchant.models.checkpoint_config import (
     ModelKind,
@@ -106,12 +107,13 @@ def load(
 ) -> LanguageModel:
     """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
-    `name` replaces the name of a directory or file in signatures and tables; the model's hash is appended. `dtype` is
-    float32, bfloat16, float16 or float64. `device` is a torch device (default: cuda if available, else cpu), `auto` to
-    spread the model over all GPUs, or `auto+cpu` to place the layers that do not fit on the CPU. `trust_remote_code`
-    runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests` stores
-    the hashes of the model's files (default: in the user's cache, if it is writable). Raises ModelError if the model
-    cannot be loaded; issues a ModelWarning for each warning of transformers that may affect results.
+    `MODEL+ADAPTER` merges an adapter, a hub name or a directory, into the model (extra `adapters`). `name` replaces the
+    name of a directory or file in signatures and tables; the model's hash is appended. `dtype` is float32, bfloat16,
+    float16 or float64. `device` is a torch device (default: cuda if available, else cpu), `auto` to spread the model
+    over all GPUs, or `auto+cpu` to place the layers that do not fit on the CPU. `trust_remote_code` runs code that
+    comes with the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests` stores the hashes of
+    the model's files (default: in the user's cache, if it is writable). Raises ModelError if the model cannot be
+    loaded; issues a ModelWarning for each warning of transformers that may affect results.
     """
     if names_vectors(spec):
         raise ModelError(
@@ -187,6 +189,8 @@ def read_model(
         quantized = "" if source.is_gguf else quantization(config)
         options |= _weight_options(source, config, files, pickled=allow_pickle)
         model, kind, reason, unused = load_weights(source, config, options, placing, heard, quantized)
+        if source.adapter is not None:
+            model = merged(model, source, quantized, pickled=allow_pickle)
         check_embeddings(source, model, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)

@@ -78,7 +78,7 @@ def outline(
         return Outline("static", True, None, str(Path(spec).resolve()), here=True)
     source = resolve(spec)
     if source.is_gguf:
-        return _gguf(Path(spec), name or spec, dtype)
+        return _gguf(source, name or spec, dtype)
     wanted = WantedFiles(
         looked_for=True, pickled=allow_pickle, code=trust_remote_code, digests=digests or Digests(None)
     )
@@ -90,16 +90,17 @@ def outline(
         config, tokenizer = read_config(source, options), read_tokenizer(source, options)
         kind, certain = claimed_kind(config)
         model = _unread(name or spec, kind, config, tokenizer, dtype)
-    key = f"{source.label}@{source.commit}" if source.local is None else str(source.local.resolve())
-    return Outline(kind, certain, model, key, here=_here(source))
+    return Outline(kind, certain, model, source.key, here=_here(source))
 
 
-def _gguf(file: Path, name: str, dtype: str) -> Outline:
+def _gguf(source: ModelSource, name: str, dtype: str) -> Outline:
+    file = source.local
+    assert file is not None
     if head(file, 4) != b"GGUF":
         raise ModelError("is not a GGUF file, despite its name", where=str(file))
     tokenizer, network = cast(Tokenizer, _Unread()), cast("Network", _Unread())
     model = LanguageModel(name, "causal", tokenizer, network, "", dtype, max_tokens=sys.maxsize, begin=None)
-    return Outline("causal", True, model, str(file.resolve()), here=True)
+    return Outline("causal", True, model, source.key, here=True)
 
 
 def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str) -> LanguageModel:

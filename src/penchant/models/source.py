@@ -18,6 +18,8 @@ from penchant.tables.data_paths import PACKAGE, bundled
 from penchant.text_io import is_directory, is_file, refused_character
 
 _BUNDLED = PACKAGE / "bundled"
+ADAPTER = "adapter_config.json"
+"""The file that describes an adapter, in its directory."""
 
 
 def bundled_models() -> list[str]:
@@ -38,7 +40,8 @@ class ModelSource:
 
     `given` is the name or path given by the user; `target` and `options` are the arguments of `from_pretrained`;
     `label` is the name in signatures, without hash; `local` is the file or directory, None for a hub model. `commit` is
-    the commit of a hub model's files, set by `fetched`.
+    the commit of a hub model's files, set by `fetched`. `adapter` is the source of the adapter that is merged into the
+    model, or None.
     """
 
     given: str
@@ -47,29 +50,42 @@ class ModelSource:
     label: str
     local: Path | None
     commit: str = ""
+    adapter: ModelSource | None = None
 
     def fetched(self, wanted: WantedFiles) -> ModelSource:
         """Return the source with its files downloaded. Raises ModelError if the hub does not provide the model."""
+        adapter = self.adapter and self.adapter.fetched(replace(wanted, config=ADAPTER))
         if self.local is not None:
-            return self
+            return replace(self, adapter=adapter)
         snapshot = fetch(self.given, self.label, self.options.get("revision"), wanted)
-        return replace(self, target=str(snapshot.folder), options={}, commit=snapshot.commit)
+        return replace(self, target=str(snapshot.folder), options={}, commit=snapshot.commit, adapter=adapter)
 
     def fingerprint(self, digests: Digests) -> str:
-        """Return a hub model's name and commit, or a hash of a local model's files."""
-        return f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
+        """Return a hub model's name and commit, or a hash of a local model's files; those of an adapter follow a +."""
+        own = f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
+        return own if self.adapter is None else f"{own}+{self.adapter.fingerprint(digests)}"
+
+    @property
+    def key(self) -> str:
+        """The name and commit of a hub model, or the resolved path of a local one; those of an adapter follow a +."""
+        own = f"{self.label}@{self.commit}" if self.local is None else str(self.local.resolve())
+        return own if self.adapter is None else f"{own}+{self.adapter.key}"
 
     def files(self) -> list[Path]:
         """Return the sorted files of a downloaded or local model. Raises ModelError if a local file is missing."""
+        added = [] if self.adapter is None else self.adapter.files()
         if self.local is not None:
-            return sorted(set(model_files(self.local)))
-        return sorted(file for file in Path(self.target).rglob("*") if file.is_file())
+            return sorted({*model_files(self.local), *added})
+        return sorted([*(file for file in Path(self.target).rglob("*") if file.is_file()), *added])
 
     def intact(self, fingerprint: str) -> bool:
         """Return whether the files, hashed again, match a fingerprint. Raises ModelError if a file is damaged."""
+        own, _, added = fingerprint.partition("+")
+        if self.adapter is not None and not self.adapter.intact(added):
+            return False
         if self.local is not None:
-            return local_fingerprint(self.local, Digests(None)) == fingerprint
-        return all(intact(self.given, file) for file in self.files())
+            return local_fingerprint(self.local, Digests(None)) == own
+        return all(intact(self.given, file) for file in replace(self, adapter=None).files())
 
     @property
     def is_gguf(self) -> bool:
@@ -82,11 +98,20 @@ class ModelSource:
 
     def cited(self, fingerprint: str) -> str:
         """Return the name cited in signatures: the label, with seven digits of the commit or hash unless bundled."""
-        return self.label if self.given.startswith("bundled:") else f"{self.label}@{fingerprint.rpartition('@')[2][:7]}"
+        own, _, added = fingerprint.partition("+")
+        name = self.label if self.given.startswith("bundled:") else f"{self.label}@{own.rpartition('@')[2][:7]}"
+        return name if self.adapter is None else f"{name}+{self.adapter.cited(added)}"
 
 
 def resolve(spec: str) -> ModelSource:
     """Return the source of the model that `spec` names. Raises ModelError if a local path does not contain a model."""
+    if not spec.strip() or refused_character(spec):
+        hint = "give the name of a hub model or the path of a directory"
+        raise ModelError("is not a model name", where=repr(spec), hint=hint)
+    path = Path(spec)
+    base, plus, adapter = spec.rpartition("+")
+    if plus and not (is_directory(path) or is_file(path)):
+        return replace(resolve(base), given=spec, adapter=_adapter(adapter))
     if spec.startswith("bundled:"):
         name = spec.removeprefix("bundled:")
         known = bundled_models()
@@ -99,17 +124,9 @@ def resolve(spec: str) -> ModelSource:
         return ModelSource(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     if names_scores(spec):
         raise ModelError("is a table of scores, not a model", where=spec, hint="name a language model")
-    if not spec.strip() or refused_character(spec):
-        hint = "give the name of a hub model or the path of a directory"
-        raise ModelError("is not a model name", where=repr(spec), hint=hint)
-    path = Path(spec)
     if is_directory(path):
-        if is_file(path / "adapter_config.json"):
-            raise ModelError(
-                "is an adapter without its base model",
-                where=spec,
-                hint="merge it with its base model (merge_and_unload), save the result and give its directory",
-            )
+        if is_file(path / ADAPTER):
+            raise ModelError("is an adapter without its base model", where=spec, hint=f"name both: BASE+{spec}")
         if not is_file(path / "config.json"):
             raise ModelError(
                 "the directory has no config.json",
@@ -122,7 +139,20 @@ def resolve(spec: str) -> ModelSource:
             raise ModelError("no such file", where=spec)
         _need_gguf(spec)
         return ModelSource(spec, str(path.parent), {"gguf_file": path.name}, path.stem, path)
-    name, at, revision = spec.partition("@")
+    return _on_hub(spec)
+
+
+def _adapter(spec: str) -> ModelSource:
+    path = Path(spec)
+    if not is_directory(path):
+        return _on_hub(spec)
+    if not is_file(path / ADAPTER):
+        raise ModelError(f"the directory has no {ADAPTER}", where=spec, hint="give a directory written by PEFT")
+    return ModelSource(spec, str(path), {}, path.resolve().name, path)
+
+
+def _on_hub(spec: str) -> ModelSource:
+    path, (name, at, revision) = Path(spec), spec.partition("@")
     if path.is_absolute() or spec.startswith((".", "~")) or name.count("/") > 1 or not name:
         raise ModelError("no such file or directory", where=spec)
     if at and not revision:

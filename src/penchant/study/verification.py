@@ -80,15 +80,20 @@ def _data(manifest: Manifest, folder: Path) -> _Looked:
         yield _KINDS[1], name, None  # only its name was kept
 
 
+def _pinned(fingerprint: str, given: str) -> str:
+    """Return a hub model's name and commit, or the name or path that was given."""
+    name, _, commit = fingerprint.rpartition("@")
+    return fingerprint if name and COMMIT.fullmatch(commit) else given
+
+
 def _models(manifest: Manifest, folder: Path) -> _Looked:
     for spec, before in {unit.spec: unit.model.fingerprint for unit in manifest.every_unit()}.items():
         if spec.startswith(TRAINED):  # its vectors are among the tables
             continue
-        name, _, commit = before.rpartition("@")
-        place = before if name and COMMIT.fullmatch(commit) else spec
+        place = "+".join(map(_pinned, before.split("+"), spec.rsplit("+", before.count("+"))))  # with an adapter
         if names_scores(place) and exists(inside := folder / place.removeprefix(SCORES)):  # a table given in Python
             place = f"{SCORES}{inside}"
-        here = exists(place.removeprefix(SCORES))
+        here = all(exists(part.removeprefix(SCORES)) for part in place.rsplit("+", before.count("+")))
         local = place == before or place.startswith("bundled:") or here
         try:
             yield _KINDS[2], spec, fingerprint(place, Digests(None)) == before if local else None

@@ -1,0 +1,92 @@
+"""Adapters: small trained changes of a model's weights (PEFT), merged into their base model."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+from penchant.errors import DataError, ModelError, first_line
+from penchant.models.source import ADAPTER, ModelSource
+from penchant.text_io import is_file, read_text
+
+WEIGHTS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
+
+
+def merged(model: Any, source: ModelSource, quantized: str, *, pickled: bool) -> Any:
+    """Return a model with the adapter of `source` merged into its weights, in their number format.
+
+    `quantized` is the quantization of the weights, which must be "". Raises ModelError if the adapter belongs to
+    another base model, cannot be merged, lacks safetensors weights (unless `pickled`), or changes no weight. The base
+    that an adapter names can be compared only if both are hub models or both are directories.
+    """
+    adapter = source.adapter
+    assert adapter is not None
+    folder = Path(adapter.target)
+    if quantized:
+        hint = "merge it into the unquantized base model"
+        raise ModelError(f"weights that are quantized ({quantized}) take no adapter", where=source.given, hint=hint)
+    _require_base(source, folder)
+    if not is_file(folder / WEIGHTS) and not (pickled and is_file(folder / PICKLED)):
+        hint = "save the adapter as safetensors, or use --allow-pickle if you trust its pickled weights"
+        raise ModelError("the adapter has no safetensors weights", where=adapter.given, hint=hint)
+    before = _sums(model)
+    model = _merged(model, folder, source)
+    if before == _sums(model):
+        message = "the adapter changes no weight of its base model, so both would give the same numbers"
+        raise ModelError(message, where=source.given, hint="check that the adapter was trained and saved")
+    return model.eval()
+
+
+def _merged(model: Any, folder: Path, source: ModelSource) -> Any:
+    try:
+        from peft import PeftModel, get_peft_model_state_dict
+        from peft.utils import load_peft_weights
+    except ImportError as error:
+        hint = "pip install 'penchant[adapters]'"
+        raise ModelError("adapters need the package peft", where=source.given, hint=hint) from error
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            adapted: Any = PeftModel.from_pretrained(model, str(folder))
+        places = get_peft_model_state_dict(adapted, save_embedding_layers=True)  # "auto" would ask the hub
+        unused = set(load_peft_weights(str(folder), device="cpu")) - set(places)
+        if not hasattr(adapted.base_model, "merge_and_unload"):
+            raise ValueError(f"{adapted.peft_type.value} adds inputs, and has no weights to merge")
+        missing = [str(each.message) for each in heard if "missing adapter keys" in str(each.message)]
+        if unused or missing:
+            raise ValueError(missing[0] if missing else f"the base model has no place for {min(unused)}")
+        return adapted.merge_and_unload(safe_merge=True)
+    except Exception as error:
+        hint = "check that it was trained on this base model"
+        message = f"the adapter cannot be merged: {first_line(error)}"
+        raise ModelError(message, where=source.given, hint=hint) from error
+
+
+def _require_base(source: ModelSource, folder: Path) -> None:
+    """Raise ModelError if the adapter names another base model than `source`."""
+    try:
+        named = json.loads(read_text(folder / ADAPTER)).get("base_model_name_or_path") or ""
+    except (DataError, ValueError, AttributeError) as error:
+        raise ModelError(f"{ADAPTER} cannot be read", where=str(folder)) from error
+    if source.local is None:
+        other = not Path(named).is_absolute() and named != source.label
+    else:
+        here = source.local.resolve()
+        other = Path(named).is_dir() and Path(named).resolve() not in (here, here.parent if here.is_file() else here)
+    if named and other:
+        assert source.adapter is not None
+        hint = f"{named}+{source.adapter.given}"
+        raise ModelError(f"the adapter belongs to another base model, {named}", where=source.given, hint=f"use {hint}")
+
+
+def _sums(model: Any) -> dict[str, tuple[float, float]]:
+    import torch
+
+    double = torch.float64
+    with torch.inference_mode():
+        return {
+            name: (float(weight.sum(dtype=double)), float(torch.linalg.vector_norm(weight, dtype=double)))
+            for name, weight in model.named_parameters()
+        }
