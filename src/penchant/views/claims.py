@@ -122,6 +122,7 @@ class Claim:
             "margin": self._amount(first.margin),
             "slightly": "slightly " if all(self._size(verdict) < verdict.margin for verdict in verdicts) else "",
             "row": first.row or {},
+            "it": "In other comparisons it" if self._settled(verdicts, every) else "It",
         }
         if self.compared:
             less, more = first.models if first.direction == "below" else reversed(first.models)
@@ -144,7 +145,12 @@ class Claim:
         if all(self.shown.too_few(verdict.row) for verdict in verdicts if verdict.row):
             fewest = min(int(verdict.row["n"]) for verdict in verdicts if verdict.row)
             return f"Too few {noun} to say whether {whether} ({counted(fewest, noun)})"
-        return words.get("unclear") or f"It is unclear whether {whether}: {words.facts['each']}"
+        return words.get("unclear") or f"{words.facts['it']} is unclear whether {whether}: {words.facts['each']}"
+
+    def _settled(self, verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> bool:
+        """Return whether all the models of some verdicts have another one that is clear."""
+        clear = {verdict.models for verdict in every if verdict.kind in (YES, NO)}
+        return not self.compared and clear.issuperset(verdict.models for verdict in verdicts)
 
     def _size(self, verdict: Verdict) -> float:
         return 0 if verdict.row is None else abs(verdict.row["value"] - self.shown.null)

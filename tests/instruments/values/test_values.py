@@ -587,9 +587,9 @@ ONE_WAY = made().filter(pl.col("kind") != "negation").with_columns(reversed=pl.l
 FEW = pl.col("id").is_in(IDS[:4])
 CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "few": (made(n=29), None, {}, "only 29 neutral statements calibrate"),
-    "weak": (made(seed=2, spread=0.02), None, {}, "hardly rise together (r: main f "),
-    "bent": (made().with_columns(agree=AGREE + 9 * (pl.col("id") == "n3")), None, {}, "are not normal (main f p"),
-    "unequal": (made().with_columns(n_tokens_disagree=3), None, {}, "main f 2 and 3; main m 2 and 3"),
+    "weak": (made(seed=2, spread=0.02), None, {}, "hardly rise together (r: f speaker "),
+    "bent": (made().with_columns(agree=AGREE + 9 * (pl.col("id") == "n3")), None, {}, "are not normal (f speaker p"),
+    "unequal": (made().with_columns(n_tokens_disagree=3), None, {}, "f speaker 2 and 3; m speaker 2 and 3"),
     "opposite": (made(mirrored=1), None, {}, "negated statements do not get mirrored ratings"),
     "low": (made().with_columns(agree=AGREE - 9 * LAST), None, {}, "1 of 20 ratings lies at the end of the scale"),
     "high": (made().with_columns(agree=AGREE + 9 * LAST), None, {}, "1 of 20 ratings lies at the end of the scale"),

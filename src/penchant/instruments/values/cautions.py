@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import polars as pl
 
@@ -32,21 +33,22 @@ def value_cautions(
     """Yield cautions about the calibration, the ratings and the survey."""
     if survey is not None and not survey.synthetic:
         yield from survey.cautions
+    name = _names(items)
     neutral = Cells(items, settings).neutral
     if neutral < FEW:
         yield CAUTIONS.get("few-neutral", n=neutral, few=FEW)
-    weak = [_number(e) for e in rows if e.measure == CORRELATION and not e.value >= WEAK]
+    weak = [_number(e, name) for e in rows if e.measure == CORRELATION and not e.value >= WEAK]
     if weak and settings.line == "origin":
         yield CAUTIONS.get("weak", cells=weak)
-    bent = [f"{_cell(e)} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
+    bent = [f"{name(e.by)} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
     if bent:
         yield CAUTIONS.get("bent", cells=bent)
-    crooked = [_cell(e) for e in rows if e.measure == SIGMA and any(note.code in CROOKED for note in e.notes)]
+    crooked = [name(e.by) for e in rows if e.measure == SIGMA and any(note.code in CROOKED for note in e.notes)]
     if crooked:
         yield CAUTIONS.get("crooked", cells=crooked, line=settings.line)
     if settings.method == "span":
         yield from _unequal(items)
-    astray = [_number(e) for e in rows if e.measure == MIRROR_CORRELATION and e.value < WEAK]
+    astray = [_number(e, name) for e in rows if e.measure == MIRROR_CORRELATION and e.value < WEAK]
     if astray:
         yield CAUTIONS.get("astray", cells=astray)
     yield from _of_statements(items)
@@ -55,12 +57,14 @@ def value_cautions(
         yield from _unanswered(items, survey)
 
 
-def _cell(estimate: Estimate) -> str:
-    return f"{estimate.by['variant']} {estimate.by['group']}"
+def _names(items: pl.DataFrame) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that names who speaks, with the wording if there are several."""
+    several = items["variant"].n_unique() > 1
+    return lambda by: f"{by['group']} speaker{' (' + by['variant'] + ')' if several else ''}"
 
 
-def _number(estimate: Estimate) -> str:
-    return f"{_cell(estimate)} {estimate.value:+.2f}"
+def _number(estimate: Estimate, name: Callable[[Mapping[str, Any]], str]) -> str:
+    return f"{name(estimate.by)} {estimate.value:+.2f}"
 
 
 def _unequal(items: pl.DataFrame) -> Iterator[str]:
@@ -68,12 +72,13 @@ def _unequal(items: pl.DataFrame) -> Iterator[str]:
     lengths = items.group_by(["variant", "group"], maintain_order=True).agg(
         pl.col("n_tokens_agree").unique().sort(), pl.col("n_tokens_disagree").unique().sort()
     )
-    shown = [
-        f"{variant} {group} {'/'.join(map(str, agree))} and {'/'.join(map(str, disagree))}"
-        for variant, group, agree, disagree in lengths.iter_rows()
+    name = _names(items)
+    pairs = [
+        f"{'/'.join(map(str, agree))} and {'/'.join(map(str, disagree))}"
+        for agree, disagree in lengths.select("n_tokens_agree", "n_tokens_disagree").iter_rows()
     ]
-    pairs = {tuple(text.rsplit(" ", 3)[1:]) for text in shown}
-    if len(pairs) > 1 or any(a != b for a, b in lengths.select("n_tokens_agree", "n_tokens_disagree").iter_rows()):
+    shown = [f"{name(row)} {pair}" for row, pair in zip(lengths.iter_rows(named=True), pairs, strict=True)]
+    if len(set(pairs)) > 1 or any(a != b for a, b in lengths.select("n_tokens_agree", "n_tokens_disagree").iter_rows()):
         yield CAUTIONS.get("unequal", cells=shown)
 
 
