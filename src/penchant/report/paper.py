@@ -49,8 +49,8 @@ def answer_table(placed: StudySection) -> ReportTable | None:
     )
     level = next(f"{(verdict.row or {})['level']:.0%}" for _, verdict in found)
     note = (
-        f"[{level} confidence intervals]. p: two-sided unless the methods say otherwise; within a family of tests, "
-        "adjusted by Holm's method."
+        f"[{level} confidence intervals]. p: two-sided unless the methods say otherwise; adjusted by Holm's "
+        "method in a family of several tests."
     )
     return ReportTable("answers", placed.title, tuple(head for head, _ in shown), rows, note)
 
@@ -141,10 +141,11 @@ def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"p-values are adjusted by Holm's method [@holm1979] within families of up to {max(families)} tests."
     if any(len(verdict.models) > 1 for verdict in verdicts):
         yield "Models are compared on the same items."
-    margins = {verdict.margin for verdict in verdicts if not math.isnan(verdict.margin)}
+    margins = sorted({verdict.margin for verdict in verdicts if not math.isnan(verdict.margin)})
+    bounds = " to ".join(f"±{margin:g}" for margin in dict.fromkeys(margins[:1] + margins[-1:]))
     yield (
         "An effect is called absent only if its interval lies within the smallest effect of interest"
-        f"{f', ±{min(margins):g}' if len(margins) == 1 else ''}."
+        f"{f', {bounds}' if bounds else ''}."
     )
 
 

@@ -110,14 +110,14 @@ class Claim:
         first = verdicts[0]
         ranked = sorted(verdicts, key=lambda verdict: -self._size(verdict)) if len(verdicts) > MOST else verdicts
         models = list(dict.fromkeys(" − ".join(verdict.models) for verdict in verdicts))
-        alike = {verdict.models for verdict in verdicts}
+        alike, missing = {verdict.models for verdict in verdicts}, first.kind == NOT_MEASURED
         facts = {
             "who": named(models, MOST),
             "s": "s" if len(models) == 1 else "",
             "place": self._placed(first, words),
             "places": named([self._placed(each, words) for each in verdicts if each.place], MOST),
             "count": len(verdicts),
-            "of": sum(verdict.models in alike for verdict in every),
+            "of": sum(verdict.models in alike and (verdict.kind == NOT_MEASURED) == missing for verdict in every),
             "each": self._each(ranked, len(models) > 1, words),
             "margin": self._amount(first.margin),
             "slightly": "slightly " if all(self._size(verdict) < verdict.margin for verdict in verdicts) else "",
