@@ -16,6 +16,8 @@ What each family is there for:
 - `gpt2`: BOS is the end-of-text token and the tokenizer does not add it; `gpt2-no-bos`: there is none;
 - `llama`: the tokenizer adds `<s>` itself, grouped queries, untied head, byte fallback;
 - `mistral`: sliding window, `<s>` added by a post-processor;
+- `t5`: an encoder-decoder whose decoder starts with the padding token; `bart`: one whose decoder reads `</s>` and `<s>`
+  before a text;
 - `electra-discriminator`, `bert-headless`: checkpoints that hold no language-modelling head.
 
 The heads of `deberta-v2` and `modernbert` have more rows than there are tokens, as the published ones do.
@@ -62,6 +64,7 @@ MASKED = (
     "modernbert",
 )
 CAUSAL = ("gpt2", "gpt2-no-bos", "llama", "mistral")
+ENCODER_DECODER = ("t5", "bart")
 HEADLESS = ("electra-discriminator", "bert-headless")
 ALL = MASKED + CAUSAL + HEADLESS
 
@@ -313,6 +316,11 @@ def _albert_tokenizer() -> PreTrainedTokenizerFast:
     return transformers.AlbertTokenizer(vocab=vocab, mask_token=_lstripped("[MASK]"), model_max_length=MAX_TOKENS)
 
 
+def _t5_tokenizer() -> PreTrainedTokenizerFast:
+    vocab = _unigram(["<pad>", "</s>", "<unk>"], "<unk>", _spaced_words())
+    return transformers.T5Tokenizer(vocab=vocab, extra_ids=0, model_max_length=MAX_TOKENS)
+
+
 def _deberta_tokenizer() -> PreTrainedTokenizerFast:
     vocab = _unigram(
         ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"],
@@ -436,6 +444,19 @@ _llama = partial(_model, "LlamaForCausalLM", num_key_value_heads=2)
 _mistral = partial(_model, "MistralForCausalLM", num_key_value_heads=2, sliding_window=8)
 
 
+def _t5(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
+    small = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+    start = {"decoder_start_token_id": tokenizer.pad_token_id}
+    return _model("T5ForConditionalGeneration", tokenizer, small=small, **start)
+
+
+def _bart(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
+    sizes = {"layers": 2, "attention_heads": 4, "ffn_dim": 64}
+    small = {"d_model": 32, **{f"{side}_{key}": n for side in ("encoder", "decoder") for key, n in sizes.items()}}
+    start = {"decoder_start_token_id": tokenizer.eos_token_id}
+    return _model("BartForConditionalGeneration", tokenizer, small=small, **start)
+
+
 def _modernbert(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
     return _model(
         "ModernBertForMaskedLM",
@@ -468,6 +489,8 @@ _ZOO: dict[str, _Recipe] = {
     "gpt2-no-bos": (_gpt2_no_bos_tokenizer, _gpt2),
     "llama": (_llama_tokenizer, _llama),
     "mistral": (_mistral_tokenizer, _mistral),
+    "t5": (_t5_tokenizer, _t5),
+    "bart": (_roberta_tokenizer, _bart),
     "electra-discriminator": (_uncased, _electra_discriminator),
     "bert-headless": (_uncased, _bert_headless),
 }

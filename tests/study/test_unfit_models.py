@@ -81,7 +81,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "there are no safetensors weights": lambda model: (model / "model.safetensors").unlink(),
     "are no safetensors": lambda model: (model / "model.safetensors").rename(model / "pytorch_model.bin"),
     "": lambda model: list(map(Path.unlink, model.glob("*token*"))),
-    "is an encoder-decoder": lambda model: write(model / "config.json", '{"model_type": "t5"}'),
+    "is an encoder-decoder": lambda model: write(model / "config.json", '{"model_type": "speech_to_text"}'),
     "is an adapter": lambda model: write(model / "adapter_config.json", "{}"),
 }
 

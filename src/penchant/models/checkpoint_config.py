@@ -22,8 +22,9 @@ ModelKind = Literal["masked", "causal", "encoder"]
 def read_config(source: ModelSource, options: dict[str, Any]) -> Any:
     """Return the configuration of a checkpoint; `options` are the arguments of `from_pretrained`.
 
-    Raises ModelError if the model is an encoder-decoder, or if `trust_remote_code` is set and the checkpoint takes its
-    code from another repository.
+    Raises ModelError if the model is an encoder-decoder without a language-modelling head, such as a speech model, if
+    another model is given a source text, or if `trust_remote_code` is set and the checkpoint takes its code from
+    another repository.
     """
     from transformers import AutoConfig
 
@@ -37,13 +38,21 @@ def read_config(source: ModelSource, options: dict[str, Any]) -> Any:
         config = AutoConfig.from_pretrained(source.target, **options)
     except Exception as error:
         raise ModelError(f"cannot be loaded: {first_line(error)}", where=source.given) from error
-    if getattr(config, "is_encoder_decoder", False):
-        raise ModelError(
-            f"'{config.model_type}' is an encoder-decoder, which penchant does not support",
-            where=source.given,
-            hint="use a masked or a causal language model",
-        )
+    if reads_source(config):
+        from transformers import AutoModelForSeq2SeqLM
+
+        if type(config) not in AutoModelForSeq2SeqLM._model_mapping:
+            message = f"'{config.model_type}' is an encoder-decoder that reads no text"
+            raise ModelError(message, where=source.given, hint="use a language model")
+    elif source.text:
+        message = f"'{config.model_type}' has no encoder that could read a source text"
+        raise ModelError(message, where=source.given, hint="leave ?source= out, or use an encoder-decoder")
     return config
+
+
+def reads_source(config: Any) -> bool:
+    """Return whether a model is an encoder-decoder."""
+    return bool(getattr(config, "is_encoder_decoder", False))
 
 
 def heads() -> dict[ModelKind, Any]:
@@ -57,8 +66,10 @@ def claimed_kind(config: Any) -> tuple[ModelKind, bool]:
     """Return a model's kind according to its configuration, and whether the configuration states the kind.
 
     If the configuration does not state the kind, "masked" is preferred to "causal"; only the weights show whether the
-    checkpoint includes a trained head.
+    checkpoint includes a trained head. An encoder-decoder is causal: its decoder predicts the next token.
     """
+    if reads_source(config):
+        return "causal", True
     named = " ".join(getattr(config, "architectures", None) or [])
     remote = getattr(config, "auto_map", None) or {}
     masked = type(config) in heads()["masked"]._model_mapping or "AutoModelForMaskedLM" in remote

@@ -22,6 +22,7 @@ from penchant.models.checkpoint_config import (
     quantization,
     quiet,
     read_config,
+    reads_source,
     told,
 )
 from penchant.models.device_map import Placing
@@ -107,7 +108,8 @@ def load(
 ) -> LanguageModel:
     """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
-    `MODEL+ADAPTER` merges an adapter, a hub name or a directory, into the model (extra `adapters`). `name` replaces the
+    `MODEL+ADAPTER` merges an adapter, a hub name or a directory, into the model (extra `adapters`),
+    and the encoder of `MODEL?source=TEXT`, an encoder-decoder, reads the text (by default none). `name` replaces the
     name of a directory or file in signatures and tables; the model's hash is appended. `dtype` is float32, bfloat16,
     float16 or float64. `device` is a torch device (default: cuda if available, else cpu), `auto` to spread the model
     over all GPUs, or `auto+cpu` to place the layers that do not fit on the CPU. `trust_remote_code` runs code that
@@ -189,13 +191,12 @@ def read_model(
         quantized = "" if source.is_gguf else quantization(config)
         options |= _weight_options(source, config, files, pickled=allow_pickle)
         model, kind, reason, unused = load_weights(source, config, options, placing, heard, quantized)
-        if source.adapter is not None:
-            model = merged(model, source, quantized, pickled=allow_pickle)
+        model = merged(model, source, quantized, pickled=allow_pickle) if source.adapter is not None else model
         check_embeddings(source, model, hf_tokenizer)
+        model, begin, longest = _begun(source, model, config, kind, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)
         files.require_same()
-        begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
         kind=kind,
@@ -212,6 +213,19 @@ def read_model(
         files=files,
         spec=str(spec),
     )
+
+
+def _begun(
+    source: ModelSource, model: Any, config: Any, kind: ModelKind, tokenizer: Any
+) -> tuple[Any, int | None, int]:
+    """Return the model to run, the id of the token put before a text, and the maximum length of an input."""
+    longest = max_tokens(model, tokenizer)
+    if not reads_source(config):
+        return model, first_token(tokenizer) if kind == "causal" else None, longest
+    from penchant.models.encoder_decoder import given_source  # imports torch, which takes seconds
+
+    model, begin = given_source(model, tokenizer, source)
+    return model, begin, longest - len(model.lead)
 
 
 def _weight_options(source: ModelSource, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:

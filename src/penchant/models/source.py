@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -20,6 +21,8 @@ from penchant.text_io import is_directory, is_file, refused_character
 _BUNDLED = PACKAGE / "bundled"
 ADAPTER = "adapter_config.json"
 """The file that describes an adapter, in its directory."""
+SOURCE = "?source="
+"""What precedes the source text in the name of an encoder-decoder."""
 
 
 def bundled_models() -> list[str]:
@@ -41,7 +44,7 @@ class ModelSource:
     `given` is the name or path given by the user; `target` and `options` are the arguments of `from_pretrained`;
     `label` is the name in signatures, without hash; `local` is the file or directory, None for a hub model. `commit` is
     the commit of a hub model's files, set by `fetched`. `adapter` is the source of the adapter that is merged into the
-    model, or None.
+    model, or None; `text` is what the encoder of an encoder-decoder reads before a text.
     """
 
     given: str
@@ -51,6 +54,7 @@ class ModelSource:
     local: Path | None
     commit: str = ""
     adapter: ModelSource | None = None
+    text: str = ""
 
     def fetched(self, wanted: WantedFiles) -> ModelSource:
         """Return the source with its files downloaded. Raises ModelError if the hub does not provide the model."""
@@ -63,13 +67,18 @@ class ModelSource:
     def fingerprint(self, digests: Digests) -> str:
         """Return a hub model's name and commit, or a hash of a local model's files; those of an adapter follow a +."""
         own = f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
-        return own if self.adapter is None else f"{own}+{self.adapter.fingerprint(digests)}"
+        added = "" if self.adapter is None else f"+{self.adapter.fingerprint(digests)}"
+        return f"{own}{added}{self._text_hash}"
 
     @property
     def key(self) -> str:
         """The name and commit of a hub model, or the resolved path of a local one; those of an adapter follow a +."""
         own = f"{self.label}@{self.commit}" if self.local is None else str(self.local.resolve())
-        return own if self.adapter is None else f"{own}+{self.adapter.key}"
+        return f"{own}{'' if self.adapter is None else f'+{self.adapter.key}'}{self._text_hash}"
+
+    @property
+    def _text_hash(self) -> str:
+        return f"{SOURCE}{hashlib.sha256(self.text.encode()).hexdigest()[:7]}" if self.text else ""
 
     def files(self) -> list[Path]:
         """Return the sorted files of a downloaded or local model. Raises ModelError if a local file is missing."""
@@ -80,7 +89,7 @@ class ModelSource:
 
     def intact(self, fingerprint: str) -> bool:
         """Return whether the files, hashed again, match a fingerprint. Raises ModelError if a file is damaged."""
-        own, _, added = fingerprint.partition("+")
+        own, _, added = fingerprint.removesuffix(self._text_hash).partition("+")
         if self.adapter is not None and not self.adapter.intact(added):
             return False
         if self.local is not None:
@@ -98,9 +107,9 @@ class ModelSource:
 
     def cited(self, fingerprint: str) -> str:
         """Return the name cited in signatures: the label, with seven digits of the commit or hash unless bundled."""
-        own, _, added = fingerprint.partition("+")
+        own, _, added = fingerprint.removesuffix(self._text_hash).partition("+")
         name = self.label if self.given.startswith("bundled:") else f"{self.label}@{own.rpartition('@')[2][:7]}"
-        return name if self.adapter is None else f"{name}+{self.adapter.cited(added)}"
+        return f"{name}{'' if self.adapter is None else f'+{self.adapter.cited(added)}'}{self._text_hash}"
 
 
 def resolve(spec: str) -> ModelSource:
@@ -108,6 +117,9 @@ def resolve(spec: str) -> ModelSource:
     if not spec.strip() or refused_character(spec):
         hint = "give the name of a hub model or the path of a directory"
         raise ModelError("is not a model name", where=repr(spec), hint=hint)
+    model, given, text = spec.partition(SOURCE)
+    if given:
+        return replace(resolve(model), given=spec, text=text)
     path = Path(spec)
     base, plus, adapter = spec.rpartition("+")
     if plus and not (is_directory(path) or is_file(path)):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from penchant.errors import ModelError, PenchantError, first_line
-from penchant.models.checkpoint_config import Heard, ModelKind, claimed_kind, heads
+from penchant.models.checkpoint_config import Heard, ModelKind, claimed_kind, heads, reads_source
 from penchant.models.device_map import Placing
 from penchant.models.fingerprint import lacks_weights
 from penchant.models.source import ModelSource
@@ -23,12 +23,13 @@ def load_weights(
     Return the model, its kind, the reason why it has no scores or "", and the names of the unused weights.
     """
     import torch
-    from transformers import AutoModel
+    from transformers import AutoModel, AutoModelForSeq2SeqLM
 
     options = {**options, "dtype": getattr(torch, placing.dtype), "output_loading_info": True}
     reason = ""
     kind, _ = claimed_kind(config)
-    for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
+    loaders: list[tuple[ModelKind, Any]] = [(kind, heads().get(kind)), ("encoder", AutoModel)]
+    for attempt, loader in [(kind, AutoModelForSeq2SeqLM)] if reads_source(config) else loaders:
         before = len(heard.messages)
         if loader is None:
             reason = reason or f"'{config.model_type}' has no word-probability head"

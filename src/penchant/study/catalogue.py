@@ -97,6 +97,7 @@ def _models() -> Rows:
         ("NAME[@REVISION]", "a model on the Hugging Face hub: masked, causal or encoder"),
         ("DIRECTORY", "a directory that save_pretrained wrote"),
         ("FILE.gguf", "a causal model in a GGUF file (needs penchant[gguf])"),
+        ("MODEL?source=TEXT", "an encoder-decoder whose encoder reads the text; without it, none"),
         ("MODEL+ADAPTER", "a model with an adapter, a hub name or a directory (needs penchant[adapters])"),
         ("FILE.txt .vec .bin .npy", "static word vectors: word2vec, GloVe, or an array with its vocabulary"),
         ("scores:FILE", "scores of sentences made elsewhere: a table with the columns text and score"),

@@ -12,6 +12,7 @@ from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
 from penchant.models.score_table import SCORES, names_scores
+from penchant.models.source import SOURCE
 from penchant.plurals import counted
 from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, Manifest, read_manifest
@@ -90,11 +91,13 @@ def _models(manifest: Manifest, folder: Path) -> _Looked:
     for spec, before in {unit.spec: unit.model.fingerprint for unit in manifest.every_unit()}.items():
         if spec.startswith(TRAINED):  # its vectors are among the tables
             continue
-        place = "+".join(map(_pinned, before.split("+"), spec.rsplit("+", before.count("+"))))  # with an adapter
-        if names_scores(place) and exists(inside := folder / place.removeprefix(SCORES)):  # a table given in Python
-            place = f"{SCORES}{inside}"
-        here = all(exists(part.removeprefix(SCORES)) for part in place.rsplit("+", before.count("+")))
-        local = place == before or place.startswith("bundled:") or here
+        own, (given, source, text) = before.partition(SOURCE)[0].split("+"), spec.partition(SOURCE)
+        parts = list(map(_pinned, own, given.rsplit("+", len(own) - 1)))  # a model, and its adapter if it has one
+        if names_scores(spec) and exists(inside := folder / spec.removeprefix(SCORES)):  # a table given in Python
+            parts = [f"{SCORES}{inside}"]
+        here = all(exists(part.removeprefix(SCORES)) for part in parts)
+        local = here or all(part.startswith("bundled:") or part in own or exists(part) for part in parts)
+        place = f"{'+'.join(parts)}{source}{text}"
         try:
             yield _KINDS[2], spec, fingerprint(place, Digests(None)) == before if local else None
         except PenchantError:
