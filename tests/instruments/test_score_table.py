@@ -58,6 +58,13 @@ def probe(kind: str, folder: Path, **settings: Any) -> pc.Probe[Any]:
         "crows": lambda: pc.MinimalPairs(str(crows(folder)), resamples=100, **settings),
         "fair": lambda: pc.FairPairs(original=str(pairs(folder)), fair=str(pairs(folder)), resamples=100, **settings),
         "winobias": lambda: pc.WinoBias(data=str(winobias(folder)), resamples=100, **settings),
+        "winogender": lambda: pc.Winogender(
+            data=str(templates / "wino/winogender_template/templates.tsv"),
+            statistics=str(templates / "wino/winogender_template/statistics.csv"),
+            shares=["invented_pct_female"],
+            resamples=100,
+            **settings,
+        ),
         "stereoset": lambda: pc.StereoSet(
             str(templates / "stereoset/template/clusters.json"), part="intra", resamples=100, **settings
         ),
@@ -84,7 +91,7 @@ def texts_of(asked: pc.Probe[Any]) -> list[str]:
 
 # The same numbers as the model ----------------------------------------------------------------------------------------
 
-KINDS = ("pairs", "crows", "fair", "winobias", "stereoset", "acceptability")
+KINDS = ("pairs", "crows", "fair", "winobias", "winogender", "stereoset", "acceptability")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -150,11 +157,8 @@ def test_without_numbers_of_tokens_only_sums_are_reported(zoo: Zoo, tmp_path: Pa
     assert not {"A=U", "A>U", "longer"} & {
         text for name in ("split", "lengths") for text in found.summary.to_dict().get(name, [])
     }
-    keys = [
-        name
-        for name in ("dataset", "measure", "scope", "group", "split", "part", "mean", "lengths")
-        if name in found.summary.columns
-    ]
+    levels = found.summary.columns[: found.summary.columns.index("value")]
+    keys = [name for name in levels if name not in ("model", "normalise")]
     both = found.summary.join(of_model.summary, on=keys, how="inner", nulls_equal=True)
     assert len(both) >= 1 and both.select((pl.col("value") - pl.col("value_right")).abs().max()).item() < 1e-4
     study = pc.run(asked, tmp_path / "out", models=[pc.Scores(rows), str(zoo("gpt2"))], progress=False)

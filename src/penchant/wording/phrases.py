@@ -246,7 +246,8 @@ def every_code() -> Iterator[tuple[str, str, str, list[str]]]:
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return value.item() if hasattr(value, "item") else value  # numbers of numpy
+    value = value.item() if hasattr(value, "item") else value  # numbers of numpy
+    return float(f"{value:.12g}") if isinstance(value, float) else value  # without the last digits, which are rounding
 
 
 def _unplain(value: Any) -> Any:
