@@ -70,22 +70,23 @@ class Figure:
 
     def svg(self) -> str:
         """Return the chart as SVG with its text, without scripts or font files."""
-        spec = self.spec()
-        label = quoteattr(spec["description"])
-        return svg_of(spec).replace("<svg ", f'<svg role="graphics-document" aria-label={label} ', 1)
+        label = quoteattr(self.spec()["description"])
+        return self._drawing.replace("<svg ", f'<svg role="graphics-document" aria-label={label} ', 1)
+
+    @cached_property
+    def _drawing(self) -> str:
+        return svg_of(self.spec())
 
     def png(self) -> bytes:
         """Return the chart as PNG, at two pixels per point."""
-        return bytes(converter().vegalite_to_png(_still(self.spec(), _PADDING), scale=2))
+        return bytes(converter().svg_to_png(self._drawing, scale=2))
 
 
 def svg_of(spec: Mapping[str, Any], padding: int | None = None) -> str:
     """Return a Vega-Lite specification as SVG, with a margin in pixels."""
-    return _renumbered(str(converter().vegalite_to_svg(_still(spec, _PADDING if padding is None else padding))))
-
-
-def _still(spec: Mapping[str, Any], padding: int) -> str:
-    return json.dumps({**spec, "padding": padding, "config": {**spec.get("config", {}), "font": FONT}})
+    padding = _PADDING if padding is None else padding
+    still = {**spec, "padding": padding, "config": {**spec.get("config", {}), "font": FONT}}
+    return _renumbered(str(converter().vegalite_to_svg(json.dumps(still))))
 
 
 _RESERVED = 66 << 30
