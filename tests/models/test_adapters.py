@@ -132,6 +132,7 @@ def test_what_does_not_belong_is_refused(zoo: Zoo, tmp_path: Path) -> None:
     assert "changes no weight" in refusal(f"{base}+{tmp_path / 'untrained'}")
     adapted(base, "gpt2").save_pretrained(str(adapter))
     assert "name both" in refusal(adapter)
+    assert "two adapters" in refusal(f"{base}+{adapter}+{adapter}")
     assert "belongs to another base model" in refusal(f"{zoo('llama')}+{adapter}")
     assert "adapter_config.json" in refusal(f"{base}+{zoo('llama')}")
     assert refusal(f"{tmp_path / 'nothing'}+{adapter}") and refusal(f"{base}+{tmp_path / 'nothing'}")

@@ -123,7 +123,11 @@ def resolve(spec: str) -> ModelSource:
     path = Path(spec)
     base, plus, adapter = spec.rpartition("+")
     if plus and not (is_directory(path) or is_file(path)):
-        return replace(resolve(base), given=spec, adapter=_adapter(adapter))
+        source = resolve(base)
+        if source.adapter is not None:
+            hint = "merge them with PEFT, save the model and give its directory"
+            raise ModelError("names two adapters, but one is merged at most", where=spec, hint=hint)
+        return replace(source, given=spec, adapter=_adapter(adapter))
     if spec.startswith("bundled:"):
         name = spec.removeprefix("bundled:")
         known = bundled_models()
