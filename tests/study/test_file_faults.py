@@ -211,6 +211,8 @@ def test_files_overwritten_at_any_moment(zoo: Zoo, tmp_path: Path, name: str, ti
         time.sleep(draw.uniform(0.2, 1) * took)
         if process.poll() is None:
             harm(tmp_path / name, draw)
+        else:
+            took *= 0.8  # the machine is faster now than when the first run was measured
         _, err = process.communicate()
         assert process.returncode in (0, 2), err
         refused += process.returncode == 2
