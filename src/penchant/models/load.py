@@ -192,10 +192,10 @@ def read_model(
         options |= _weight_options(source, config, files, pickled=allow_pickle)
         model, kind, reason, unused = load_weights(source, config, options, placing, heard, quantized)
         model = merged(model, source, quantized, pickled=allow_pickle) if source.adapter is not None else model
-        check_embeddings(source, model, hf_tokenizer)
-        model, begin, longest = _begun(source, model, config, kind, hf_tokenizer)
+        model, begin, longest = _prepared(source, model, config, kind, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)
+        begin = begin if kind == "causal" else None  # of a model that reads ahead, nothing is put before a text
         files.require_same()
     return LanguageModel(
         name=source.cited(fingerprint),
@@ -215,10 +215,14 @@ def read_model(
     )
 
 
-def _begun(
+def _prepared(
     source: ModelSource, model: Any, config: Any, kind: ModelKind, tokenizer: Any
 ) -> tuple[Any, int | None, int]:
-    """Return the model to run, the id of the token put before a text, and the maximum length of an input."""
+    """Return the model to run, the id of the token put before a text, and the maximum length of an input.
+
+    Raises ModelError if the tokenizer does not fit the model.
+    """
+    check_embeddings(source, model, tokenizer)
     longest = max_tokens(model, tokenizer)
     if not reads_source(config):
         return model, first_token(tokenizer) if kind == "causal" else None, longest
