@@ -19,6 +19,8 @@ import penchant as pc
 from builders import language_model
 from hub_server import NAME, Hub, files
 from paths import package_file
+from penchant.cluster.model_transfer import wanted
+from penchant.cluster.worker import Worker
 
 Zoo = Callable[[str], Path]
 TEXTS = ["The keys to the cabinet are on the table.", "very very very good"]
@@ -157,6 +159,26 @@ def test_what_does_not_belong_is_refused(zoo: Zoo, tmp_path: Path) -> None:
     file.unlink()
     assert "safetensors" in refusal(f"{base}+{adapter}")
     language_model(f"{base}+{adapter}", allow_pickle=True)
+
+
+def test_the_program_refuses_in_one_line_before_it_measures(penchant: Any, zoo: Zoo, tmp_path: Path) -> None:
+    adapted(zoo("gpt2"), "gpt2").save_pretrained(str(tmp_path / "lora"))
+    penchant("init", "minimal-pairs", tmp_path)
+    models = ["-m", zoo("gpt2"), "-m", f"{zoo('llama')}+{tmp_path / 'lora'}"]
+    code, out, err = penchant("run", tmp_path / "minimal-pairs.yaml", *models, "-o", tmp_path / "out")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert str(zoo("gpt2")) in err and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_a_worker_of_a_cluster_loads_the_same(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    spec = f"{zoo(name)}?source=1 + 1"
+    if name == "gpt2":
+        adapted(zoo(name), name).save_pretrained(str(tmp_path / "lora"))
+        spec = f"{zoo(name)}+{tmp_path / 'lora'}"
+    model = language_model(spec)
+    description = wanted(model, spec)
+    assert Worker._here(description) and language_model(description.spec).fingerprint == model.fingerprint
 
 
 def test_an_adapter_of_inputs_cannot_be_merged(zoo: Zoo, tmp_path: Path) -> None:

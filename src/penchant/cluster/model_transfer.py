@@ -11,7 +11,8 @@ from penchant.errors import ClusterError
 from penchant.models import fast_paths
 from penchant.models.fingerprint import model_files
 from penchant.models.load import LanguageModel
-from penchant.models.source import ModelSource, resolve
+from penchant.models.source import pinned
+from penchant.text_io import exists
 
 LARGEST = 4 << 30
 """Maximum size in bytes of a model whose files are sent to the machines of a cluster."""
@@ -29,12 +30,12 @@ def wanted(
 
     A hub model is described by name and commit. The other arguments are those of `load`.
     """
-    source = resolve(spec)
-    parts = [source, *([source.adapter] if source.adapter else [])]
-    local = any(part.local is not None and not part.given.startswith("bundled:") for part in parts)
+    parts, text = pinned(spec, model.fingerprint)
+    local = [not part.startswith("bundled:") and exists(part) for part in parts]
+    named = [str(Path(part).absolute()) if here else part for part, here in zip(parts, local, strict=True)]
     return ModelDescription(
-        spec="+".join(map(_named, parts, spec.rsplit("+", len(parts) - 1), model.fingerprint.split("+"))),
-        local=local,
+        spec=f"{'+'.join(named)}{text}",
+        local=any(local),
         fingerprint=model.fingerprint,
         dtype=model.dtype,
         device=device,
@@ -44,21 +45,16 @@ def wanted(
     )
 
 
-def _named(part: ModelSource, given: str, fingerprint: str) -> str:
-    if part.local is None:
-        return fingerprint
-    return given if given.startswith("bundled:") else str(Path(given).absolute())
-
-
 def sent(wanted: ModelDescription) -> ModelDescription:
     """Store the model's files in the cluster's object store; return a copy of the description that refers to them.
 
     Raises ClusterError if the model is too large.
     """
     place = Path(wanted.spec)
-    if not place.exists():
-        hint = "put both at the same paths on every machine, or on a hub that all machines can reach"
-        raise ClusterError("a model with an adapter is not sent to other machines", where=wanted.spec, hint=hint)
+    if not exists(place):
+        message = "is not on every machine, and a model with an adapter or a source text is not sent"
+        hint = "put its files at the same paths on every machine, or on a hub that all machines can reach"
+        raise ClusterError(message, where=wanted.spec, hint=hint)
     files = sorted(set(model_files(place)))
     size = sum(file.stat().st_size for file in files)
     if size > LARGEST:

@@ -26,7 +26,6 @@ from penchant.errors import ClusterError, ModelError
 from penchant.models import fast_paths
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
-from penchant.text_io import exists
 
 _DECISIVE = ("torch", "transformers", "tokenizers", "numpy")
 """Packages whose versions must equal the driver's, since results or transferred data depend on the version."""
@@ -164,7 +163,7 @@ class Worker:
     @staticmethod
     def _here(wanted: ModelDescription) -> bool:
         try:
-            return exists(wanted.spec) and fingerprint(wanted.spec, Digests(None)) == wanted.fingerprint
+            return fingerprint(wanted.spec, Digests(None)) == wanted.fingerprint
         except ModelError:
             return False
 

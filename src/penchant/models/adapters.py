@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +15,37 @@ from penchant.text_io import is_file, read_text
 WEIGHTS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
 
 
-def merged(model: Any, source: ModelSource, quantized: str, *, pickled: bool) -> Any:
-    """Return a model with the adapter of `source` merged into its weights, in their number format.
+def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> None:
+    """Raise ModelError if the adapter of `source`, if any, can be seen not to fit without reading weights.
 
-    `quantized` is the quantization of the weights, which must be "". Raises ModelError if the adapter belongs to
-    another base model, cannot be merged, lacks safetensors weights (unless `pickled`), or changes no weight. The base
-    that an adapter names can be compared only if both are hub models or both are directories.
+    It belongs to another base model, has no safetensors weights (unless `pickled`), or the base model is `quantized`.
+    The base that an adapter names can be compared only if both are hub models or both are directories.
     """
     adapter = source.adapter
-    assert adapter is not None
+    if adapter is None:
+        return
     folder = Path(adapter.target)
+    if find_spec("peft") is None:
+        raise ModelError("adapters need the package peft", where=source.given, hint="pip install 'penchant[adapters]'")
     if quantized:
         hint = "merge it into the unquantized base model"
         raise ModelError(f"weights that are quantized ({quantized}) take no adapter", where=source.given, hint=hint)
     _require_base(source, folder)
-    if not is_file(folder / WEIGHTS) and not (pickled and is_file(folder / PICKLED)):
+    if adapter.local is not None and not is_file(folder / WEIGHTS) and not (pickled and is_file(folder / PICKLED)):
         hint = "save the adapter as safetensors, or use --allow-pickle if you trust its pickled weights"
         raise ModelError("the adapter has no safetensors weights", where=adapter.given, hint=hint)
+
+
+def merged(model: Any, source: ModelSource, quantized: str, *, pickled: bool) -> Any:
+    """Return a model with the adapter of `source`, if any, merged into its weights, in their number format.
+
+    Raises ModelError if the adapter does not fit, cannot be merged, or changes no weight.
+    """
+    if source.adapter is None:
+        return model
+    require_fitting(source, quantized, pickled=pickled)
     before = _sums(model)
-    model = _merged(model, folder, source)
+    model = _merged(model, Path(source.adapter.target), source)
     if before == _sums(model):
         message = "the adapter changes no weight of its base model, so both would give the same numbers"
         raise ModelError(message, where=source.given, hint="check that the adapter was trained and saved")
@@ -40,12 +53,9 @@ def merged(model: Any, source: ModelSource, quantized: str, *, pickled: bool) ->
 
 
 def _merged(model: Any, folder: Path, source: ModelSource) -> Any:
-    try:
-        from peft import PeftModel, get_peft_model_state_dict
-        from peft.utils import load_peft_weights
-    except ImportError as error:
-        hint = "pip install 'penchant[adapters]'"
-        raise ModelError("adapters need the package peft", where=source.given, hint=hint) from error
+    from peft import PeftModel, get_peft_model_state_dict  # takes seconds
+    from peft.utils import load_peft_weights
+
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")

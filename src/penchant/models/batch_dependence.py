@@ -95,7 +95,7 @@ class Trial:
     def _run(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[Tensor]:
         network = self.network
         inputs: dict[str, Any] = network.inputs(tokens[:, : int(lengths.max())], lengths)
-        out = (network.model if self.scores else network.trunk)(**inputs, output_hidden_states=True)
+        out = network.run(network.model if self.scores else network.trunk, {**inputs, "output_hidden_states": True})
         logits = out.logits if self.scores else torch.empty((len(tokens), 0, 0))
         return [logits, *(out.hidden_states or ())]
 

@@ -108,14 +108,14 @@ def load(
 ) -> LanguageModel:
     """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
-    `MODEL+ADAPTER` merges an adapter, a hub name or a directory, into the model (extra `adapters`),
-    and the encoder of `MODEL?source=TEXT`, an encoder-decoder, reads the text (by default none). `name` replaces the
-    name of a directory or file in signatures and tables; the model's hash is appended. `dtype` is float32, bfloat16,
-    float16 or float64. `device` is a torch device (default: cuda if available, else cpu), `auto` to spread the model
-    over all GPUs, or `auto+cpu` to place the layers that do not fit on the CPU. `trust_remote_code` runs code that
-    comes with the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests` stores the hashes of
-    the model's files (default: in the user's cache, if it is writable). Raises ModelError if the model cannot be
-    loaded; issues a ModelWarning for each warning of transformers that may affect results.
+    `MODEL+ADAPTER` merges an adapter, a hub name or a directory, into the model (extra `adapters`). In
+    `MODEL?source=TEXT` the encoder of an encoder-decoder reads the text, by default none. `name` replaces the name of a
+    directory or file in signatures and tables; the model's hash is appended. `dtype` is float32, bfloat16, float16 or
+    float64. `device` is a torch device (default: cuda if available, else cpu), `auto` to spread the model over all
+    GPUs, or `auto+cpu` to place the layers that do not fit on the CPU. `trust_remote_code` runs code that comes with
+    the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests` stores the hashes of the model's
+    files (default: in the user's cache, if it is writable). Raises ModelError if the model cannot be loaded; issues a
+    ModelWarning for each warning of transformers that may affect results.
     """
     if names_vectors(spec):
         raise ModelError(
@@ -191,7 +191,7 @@ def read_model(
         quantized = "" if source.is_gguf else quantization(config)
         options |= _weight_options(source, config, files, pickled=allow_pickle)
         model, kind, reason, unused = load_weights(source, config, options, placing, heard, quantized)
-        model = merged(model, source, quantized, pickled=allow_pickle) if source.adapter is not None else model
+        model = merged(model, source, quantized, pickled=allow_pickle)
         model, begin, longest = _prepared(source, model, config, kind, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from penchant.errors import ModelError
 from penchant.files import head
+from penchant.models.adapters import require_fitting
 from penchant.models.checkpoint_config import (
     ModelKind,
     claimed_kind,
@@ -77,17 +78,20 @@ def outline(
         begins_as_vectors(spec)
         return Outline("static", True, None, str(Path(spec).resolve()), here=True)
     source = resolve(spec)
-    if source.is_gguf:
-        return _gguf(source, name or spec, dtype)
     wanted = WantedFiles(
         looked_for=True, pickled=allow_pickle, code=trust_remote_code, digests=digests or Digests(None)
     )
+    if source.is_gguf:
+        source = source.fetched(wanted)
+        require_fitting(source, "", pickled=allow_pickle)
+        return _gguf(source, name or spec, dtype)
     with quiet(), told(source):
         source = source.fetched(wanted)
         if source.local is not None:
             _require_weights(source, source.local, pickled=allow_pickle)
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config, tokenizer = read_config(source, options), read_tokenizer(source, options)
+        require_fitting(source, quantization(config), pickled=allow_pickle)
         kind, certain = claimed_kind(config)
         model = _unread(name or spec, kind, config, tokenizer, dtype)
     return Outline(kind, certain, model, source.key, here=_here(source))

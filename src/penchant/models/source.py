@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penchant.errors import ModelError, one_of
+from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import local_fingerprint, model_files
 from penchant.models.gguf_files import read_once
@@ -22,7 +23,7 @@ _BUNDLED = PACKAGE / "bundled"
 ADAPTER = "adapter_config.json"
 """The file that describes an adapter, in its directory."""
 SOURCE = "?source="
-"""What precedes the source text in the name of an encoder-decoder."""
+"""Separator between the name of an encoder-decoder and its source text."""
 
 
 def bundled_models() -> list[str]:
@@ -78,7 +79,7 @@ class ModelSource:
 
     @property
     def _text_hash(self) -> str:
-        return f"{SOURCE}{hashlib.sha256(self.text.encode()).hexdigest()[:7]}" if self.text else ""
+        return f"{SOURCE}{hashlib.sha256(self.text.encode()).hexdigest()}" if self.text else ""
 
     def files(self) -> list[Path]:
         """Return the sorted files of a downloaded or local model. Raises ModelError if a local file is missing."""
@@ -109,7 +110,8 @@ class ModelSource:
         """Return the name cited in signatures: the label, with seven digits of the commit or hash unless bundled."""
         own, _, added = fingerprint.removesuffix(self._text_hash).partition("+")
         name = self.label if self.given.startswith("bundled:") else f"{self.label}@{own.rpartition('@')[2][:7]}"
-        return f"{name}{'' if self.adapter is None else f'+{self.adapter.cited(added)}'}{self._text_hash}"
+        text = self._text_hash[: len(SOURCE) + 7]
+        return f"{name}{'' if self.adapter is None else f'+{self.adapter.cited(added)}'}{text}"
 
 
 def resolve(spec: str) -> ModelSource:
@@ -156,6 +158,17 @@ def resolve(spec: str) -> ModelSource:
         _need_gguf(spec)
         return ModelSource(spec, str(path.parent), {"gguf_file": path.name}, path.stem, path)
     return _on_hub(spec)
+
+
+def pinned(spec: str, fingerprint: str) -> tuple[list[str], str]:
+    """Return the names of a model and its adapter, if any, and the source text that follows them, with its separator.
+
+    A hub model, or adapter, is named with the commit in its fingerprint, and others as in `spec`.
+    """
+    own, (given, mark, text) = fingerprint.partition(SOURCE)[0].split("+"), spec.partition(SOURCE)
+    named = zip(own, given.rsplit("+", len(own) - 1), strict=True)
+    on_hub = [COMMIT.fullmatch(each.partition("@")[2]) for each in own]
+    return [part if hub else name for hub, (part, name) in zip(on_hub, named, strict=True)], f"{mark}{text}"
 
 
 def _adapter(spec: str) -> ModelSource:

@@ -125,7 +125,7 @@ class Network:
             if scores:
                 return self._whole(*self._sample(2)).float()
             with torch.inference_mode():
-                states: Tensor = self._pass(self.trunk, self.inputs(*self._sample(2))).last_hidden_state
+                states: Tensor = self.run(self.trunk, self.inputs(*self._sample(2))).last_hidden_state
             return states.float()
 
         before = answer()
@@ -153,7 +153,7 @@ class Network:
             states = self._states(inputs, rows, cols)
             project = self._project
         else:
-            states = self._pass(self.model, inputs).logits[rows, cols]
+            states = self.run(self.model, inputs).logits[rows, cols]
             project = _same
         most = LOGIT_BLOCK * (1 if self.device.type == "cpu" else 16)
         blocks = max(1, -(-len(states) * self.vocabulary // most))
@@ -180,7 +180,7 @@ class Network:
         Layer 0 is the embeddings, −1 the last layer.
         """
         inputs = {**self.inputs(tokens, lengths), "output_hidden_states": True}
-        states = self._pass(self.trunk, inputs).hidden_states
+        states = self.run(self.trunk, inputs).hidden_states
         return _array(torch.stack([states[layer][rows, cols].to(self.device) for layer in layers], dim=1))
 
     @torch.inference_mode()
@@ -261,7 +261,7 @@ class Network:
                     return self._last.states(inputs, rows, cols)
             except UnlikeError:
                 self._last = None  # the check passed, but with other inputs
-        states: Tensor = self._pass(self.trunk, inputs).last_hidden_state
+        states: Tensor = self.run(self.trunk, inputs).last_hidden_state
         return states[torch.from_numpy(rows).to(states.device), torch.from_numpy(cols).to(states.device)]
 
     def _project(self, states: Tensor) -> Tensor:
@@ -278,10 +278,11 @@ class Network:
 
     def _whole(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Tensor:
         with torch.inference_mode():
-            logits: Tensor = self._pass(self.model, self.inputs(tokens, lengths)).logits
+            logits: Tensor = self.run(self.model, self.inputs(tokens, lengths)).logits
         return logits
 
-    def _pass(self, module: Any, inputs: dict[str, Any]) -> Any:
+    def run(self, module: Any, inputs: dict[str, Any]) -> Any:
+        """Return the output of the model or its trunk, computed as all measurements are."""
         with self._attention():
             return module(**inputs)
 
@@ -316,7 +317,7 @@ class Network:
             last = LastLayer(self.trunk, self.config, self.inputs(tokens, full))
             for lengths, chosen in ((full, slice(None)), (np.array([7, 4, 6]), slice(None)), (full, slice(2, 5))):
                 inputs = self.inputs(tokens, lengths)
-                whole = self._pass(self.trunk, inputs).last_hidden_state[rows[chosen], cols[chosen]].float()
+                whole = self.run(self.trunk, inputs).last_hidden_state[rows[chosen], cols[chosen]].float()
                 read = last.states(inputs, rows[chosen], cols[chosen]).float()
                 if read.shape != whole.shape or not equal(read, whole, self.dtype):
                     return None

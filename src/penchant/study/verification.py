@@ -8,11 +8,10 @@ from pathlib import Path
 
 from penchant.errors import PenchantError, StudyError
 from penchant.files import sha256_file
-from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
 from penchant.models.score_table import SCORES, names_scores
-from penchant.models.source import SOURCE
+from penchant.models.source import pinned
 from penchant.plurals import counted
 from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, Manifest, read_manifest
@@ -81,23 +80,16 @@ def _data(manifest: Manifest, folder: Path) -> _Looked:
         yield _KINDS[1], name, None  # only its name was kept
 
 
-def _pinned(fingerprint: str, given: str) -> str:
-    """Return a hub model's name and commit, or the name or path that was given."""
-    name, _, commit = fingerprint.rpartition("@")
-    return fingerprint if name and COMMIT.fullmatch(commit) else given
-
-
 def _models(manifest: Manifest, folder: Path) -> _Looked:
     for spec, before in {unit.spec: unit.model.fingerprint for unit in manifest.every_unit()}.items():
         if spec.startswith(TRAINED):  # its vectors are among the tables
             continue
-        own, (given, source, text) = before.partition(SOURCE)[0].split("+"), spec.partition(SOURCE)
-        parts = list(map(_pinned, own, given.rsplit("+", len(own) - 1)))  # a model, and its adapter if it has one
+        parts, text = pinned(spec, before)
         if names_scores(spec) and exists(inside := folder / spec.removeprefix(SCORES)):  # a table given in Python
             parts = [f"{SCORES}{inside}"]
         here = all(exists(part.removeprefix(SCORES)) for part in parts)
-        local = here or all(part.startswith("bundled:") or part in own or exists(part) for part in parts)
-        place = f"{'+'.join(parts)}{source}{text}"
+        local = here or all(part.startswith("bundled:") or part in before or exists(part) for part in parts)
+        place = f"{'+'.join(parts)}{text}"
         try:
             yield _KINDS[2], spec, fingerprint(place, Digests(None)) == before if local else None
         except PenchantError:
