@@ -12,6 +12,7 @@ from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, Figure
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt, inline
+from penchant.report.tables import is_few
 from penchant.views.rows import At, Line, RowSource, parted, sources, together
 from penchant.wording.templates import Text
 
@@ -126,6 +127,8 @@ class Forest:
 
     def _row(self, line: Line) -> dict[str, Any]:
         numbers = {key: None if line[key] != line[key] else line[key] for key in ("value", "low", "high")}
+        if is_few(line.row):  # tables give no interval either
+            numbers |= {"low": None, "high": None}
         picked = {name: line[name] for name in self.picks.split()}
         row = " ".join(str(line[name]) for name in self.rows.split())
         marks = {"model": line.model, self.marks: _field(line, self.marks)}
