@@ -68,7 +68,7 @@ def test_every_kind_of_read_gives_the_tables_of_one_machine(penchant: Any, machi
 
 def test_a_lost_machine_and_a_killed_worker_change_no_table(penchant: Any, machines: Any, tmp_path: Path) -> None:
     penchant("init", "minimal-pairs", tmp_path)
-    words = ("cat", "dog", "king", "man", "house", "tree", "child", "boy")
+    words = ("cat", "dog", "king", "man", "house", "tree", "child", "boy", "ship", "road", "queen", "farmer")
     pairs = [f"The {a} of the {b} is old.\tThe {a} of the {b} are old.\t{a}" for a in words for b in words]
     (tmp_path / "pairs.tsv").write_text("good\tbad\tgroup\n" + "\n".join(pairs), "utf-8")
     study, probes = read_study(tmp_path / "minimal-pairs.yaml", models=["bundled:modern"])
@@ -80,7 +80,7 @@ def test_a_lost_machine_and_a_killed_worker_change_no_table(penchant: Any, machi
     def progress(label: str) -> Callable[[float, float], None]:
         def advance(more: float, total: float) -> None:
             done[0] += more
-            if harm and done[0] > total / 4 * (3 - len(harm)):
+            if harm and done[0] > total / 8 * (2 - len(harm)):
                 harm.pop()()
 
         return advance
