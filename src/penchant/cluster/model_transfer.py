@@ -11,6 +11,7 @@ from penchant.errors import ClusterError
 from penchant.models import fast_paths
 from penchant.models.fingerprint import model_files
 from penchant.models.load import LanguageModel
+from penchant.models.served import refuse_cluster
 from penchant.models.source import pinned
 from penchant.text_io import exists
 
@@ -30,6 +31,7 @@ def wanted(
 
     A hub model is described by name and commit. The other arguments are those of `load`.
     """
+    refuse_cluster([spec])
     parts, text = pinned(spec, model.fingerprint)
     local = [not part.startswith("bundled:") and exists(part) for part in parts]
     named = [str(Path(part).absolute()) if here else part for part, here in zip(parts, local, strict=True)]

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from penchant.engine.answer_cache import Cache, told_damaged
-from penchant.engine.backends import Backend, LocalBackend
+from penchant.engine.backends import Backend
 from penchant.engine.engine import Engine, EngineCounts
 from penchant.engine.scoring_methods import method_for
+from penchant.engine.served_backend import own_backend
 from penchant.engine.token_spans import too_long
 from penchant.errors import DataError, MethodError, together
 from penchant.limits import BATCH_TOKENS
@@ -54,7 +55,7 @@ class Asker:
         if cache is not None and fast_paths.allowed():
             self._cache = Cache(cache, model.fingerprint, model.dtype)
         self.engine = Engine(
-            backend or LocalBackend(model),
+            backend or own_backend(model),
             cache=self._cache,
             budget=batch_tokens,
             progress=progress,

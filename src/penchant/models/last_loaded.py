@@ -11,6 +11,7 @@ from penchant.models.answer_cache_file import default_path
 from penchant.models.file_hashes import Digests
 from penchant.models.load import Model, fingerprint, load, load_vectors, names_vectors, read_model
 from penchant.models.score_table import names_scores
+from penchant.models.served import names_served
 from penchant.models.source import resolve
 
 _LOCK = Lock()
@@ -55,4 +56,6 @@ def _digests() -> Digests:
 
 
 def _label(spec: str | Path) -> str:
+    if names_served(spec):
+        return str(spec)
     return Path(spec).name if names_vectors(spec) else resolve(str(spec)).label

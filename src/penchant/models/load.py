@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from penchant.call_checks import asked, unknown_attribute
 from penchant.errors import ModelError, ModelWarning, one_of
@@ -30,9 +31,11 @@ from penchant.models.file_hashes import Digests, WatchedFiles, stamp
 from penchant.models.hub import WantedFiles
 from penchant.models.proofs import Proofs, circumstances
 from penchant.models.score_table import Scores, cited_scores, names_scores, score_file, valid_name
+from penchant.models.served import Address, Client, names_served
+from penchant.models.served_proofs import Server, served_tokenizer
 from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
-from penchant.models.tokenizer_files import read_tokenizer
+from penchant.models.tokenizer_files import named_tokenizer, read_tokenizer
 from penchant.models.weights import check_embeddings, load_weights, max_tokens
 from penchant.progress import waiting
 from penchant.text_io import is_file
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from penchant.models.torch_network import Network
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
+UNKNOWN = "unknown"
+"""The number format of served models."""
 _SMALL = 1 << 31
 """Largest model, in bytes, whose files are read into memory instead of being memory-mapped.
 
@@ -78,6 +83,12 @@ class LanguageModel:
     spec: str = ""
 
     @property
+    def served(self) -> Server | None:
+        """The server of a served model; None for a model in this process."""
+        network: Any = self.network
+        return network if isinstance(network, Server) else None
+
+    @property
     def numbers(self) -> str:
         """The number format as cited in signatures, with the quantization of the weights, if any."""
         return f"{self.dtype}+{self.quantized}" if self.quantized else self.dtype
@@ -108,14 +119,16 @@ def load(
 ) -> LanguageModel:
     """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
-    `MODEL+ADAPTER` merges an adapter, a hub name or a directory, into the model (extra `adapters`). In
-    `MODEL?source=TEXT` the encoder of an encoder-decoder reads the text, by default none. `name` replaces the name of a
-    directory or file in signatures and tables; the model's hash is appended. `dtype` is float32, bfloat16, float16 or
-    float64. `device` is a torch device (default: cuda if available, else cpu), `auto` to spread the model over all
-    GPUs, or `auto+cpu` to place the layers that do not fit on the CPU. `trust_remote_code` runs code that comes with
-    the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests` stores the hashes of the model's
-    files (default: in the user's cache, if it is writable). Raises ModelError if the model cannot be loaded; issues a
-    ModelWarning for each warning of transformers that may affect results.
+    `URL#NAME[?tokenizer=TOKENIZER]` is a model served at an OpenAI-compatible address, such as
+    `http://127.0.0.1:8000/v1#NAME`; by default NAME also names its tokenizer. `MODEL+ADAPTER` merges an adapter, a hub
+    name or a directory, into the model (extra `adapters`). In `MODEL?source=TEXT` the encoder of an encoder-decoder
+    reads the text, by default none. `name` replaces the name of a directory or file in signatures and tables; the
+    model's hash is appended. `dtype` is float32, bfloat16, float16 or float64. `device` is a torch device (default:
+    cuda if available, else cpu), `auto` to spread the model over all GPUs, or `auto+cpu` to place the layers that do
+    not fit on the CPU. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights
+    that are not safetensors; `digests` stores the hashes of the model's files (default: in the user's cache, if it is
+    writable). Raises ModelError if the model cannot be loaded; issues a ModelWarning for each warning of transformers
+    that may affect results.
     """
     if names_vectors(spec):
         raise ModelError(
@@ -178,6 +191,8 @@ def read_model(
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_scores(spec) or names_vectors(spec):
         return Scores(score_file(spec), name=name) if names_scores(spec) else _vectors(spec, name)
+    if names_served(spec):
+        return _served(str(spec), name, trust_remote_code=trust_remote_code, digests=digests or Digests(None))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
     with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), source.parsed_once():
@@ -270,6 +285,9 @@ def fingerprint(spec: str, digests: Digests) -> str:
     """
     if names_scores(spec):
         return sha256_file(score_file(spec))
+    if names_served(spec):
+        tokenizer, _ = served_tokenizer(Address.of(spec), digests)
+        return Client(Address.of(spec)).fingerprint(tokenizer.digest)
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
         return read_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
@@ -280,6 +298,8 @@ def cited(spec: str, digests: Digests) -> str:
     """Return the model name cited in signatures, without loading the model; for word vectors, the file name."""
     if names_scores(spec):
         return cited_scores(spec)
+    if names_served(spec):
+        return _cited_served(Address.of(spec), fingerprint(spec, digests))
     if names_vectors(spec):
         return Path(spec).name
     source = _without_weights(spec, digests)
@@ -297,13 +317,45 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 
     Issues the same warnings as `load`.
     """
-    source, memory = resolve(str(spec)), Digests(default_path(), optional=True)
-    with quiet() as heard, source.parsed_once():
-        source = source.fetched(WantedFiles(weights=False, code=trust_remote_code, digests=memory))
-        hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
-    for caution in heard.cautions:
-        warnings.warn(f"{source.label}: {caution}", ModelWarning, stacklevel=3)
-    return source.label, Tokenizer(hf, special=False)
+    named = Address.of(spec).tokenizer if names_served(spec) else str(spec)
+    digests = Digests(default_path(), optional=True)
+    label, hf, cautions = named_tokenizer(named, digests, code=trust_remote_code)
+    for caution in cautions:
+        warnings.warn(f"{label}: {caution}", ModelWarning, stacklevel=3)
+    return label, Tokenizer(hf, special=False)
+
+
+def _served(spec: str, name: str | None, *, trust_remote_code: bool, digests: Digests) -> LanguageModel:
+    """Connect to a served model and prove it. Raises ModelError if it cannot be reached or believed."""
+    address = Address.of(spec)
+    if name is not None:
+        raise ModelError("a served model cannot be renamed", where=str(address), hint="omit name=")
+    with waiting(f"{address}: proving the server"):
+        client = Client(address)
+        limit = client.about()["max_model_len"]
+        tokenizer, cautions = served_tokenizer(address, digests, code=trust_remote_code)
+        own = int(tokenizer.hf.model_max_length or 0)
+        longest = limit if isinstance(limit, int) and limit > 1 else own if 1 < own < sys.maxsize else sys.maxsize
+        digest = client.fingerprint(tokenizer.digest)
+        server = Server(client, tokenizer, longest - 1)  # the server adds a token
+        if server.begin != tokenizer.prefix:
+            tokenizer = Tokenizer(tokenizer.hf, special=False, prefix=server.begin)
+    return LanguageModel(
+        name=_cited_served(address, digest),
+        kind="causal",
+        tokenizer=tokenizer,
+        network=cast("Network", server),
+        fingerprint=digest,
+        dtype=UNKNOWN,
+        max_tokens=longest - 1,
+        begin=server.begin,
+        cautions=(*cautions, *server.cautions),
+        spec=spec,
+    )
+
+
+def _cited_served(address: Address, fingerprint: str) -> str:
+    return f"served:{address.name}@{fingerprint[:7]}"
 
 
 def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: str) -> tuple[ModelKind, str]:

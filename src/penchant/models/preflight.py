@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
@@ -22,7 +22,8 @@ from penchant.models.checkpoint_config import (
 from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import SETTINGS, lacks_weights, model_files
 from penchant.models.hub import WantedFiles
-from penchant.models.load import LanguageModel, names_vectors
+from penchant.models.load import LanguageModel, names_vectors, read_model
+from penchant.models.served import names_served
 from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
@@ -77,6 +78,10 @@ def outline(
     if names_vectors(spec):
         begins_as_vectors(spec)
         return Outline("static", True, None, str(Path(spec).resolve()), here=True)
+    if names_served(spec):
+        model = read_model(spec, trust_remote_code=trust_remote_code, digests=digests)
+        assert isinstance(model, LanguageModel)
+        return Outline("causal", True, replace(model, name=name or spec), model.fingerprint, here=True)
     source = resolve(spec)
     wanted = WantedFiles(
         looked_for=True, pickled=allow_pickle, code=trust_remote_code, digests=digests or Digests(None)

@@ -9,8 +9,11 @@ from unicodedata import combining, normalize
 from tokenizers import Tokenizer, normalizers
 
 from penchant.errors import ModelError, PenchantError, first_line
+from penchant.models.checkpoint_config import quiet
+from penchant.models.file_hashes import Digests
 from penchant.models.gguf_files import correct_split
-from penchant.models.source import ModelSource
+from penchant.models.hub import WantedFiles
+from penchant.models.source import ModelSource, resolve
 
 PROBES = (
     "In 1010 it was hot; by 12345678 it is 3.50 hotter.",
@@ -63,6 +66,18 @@ def read_tokenizer(source: ModelSource, options: dict[str, Any]) -> Any:
         except Exception as error:
             raise ModelError(f"its tokenizer cannot be read: {first_line(error)}", where=source.given) from error
     return tokenizer
+
+
+def named_tokenizer(spec: str, digests: Digests, *, code: bool = False) -> tuple[str, Any, tuple[str, ...]]:
+    """Return the label of a model, its tokenizer as a transformers tokenizer, and the warnings of transformers.
+
+    `code` runs code that comes with the checkpoint.
+    """
+    source = resolve(spec)
+    with quiet() as heard, source.parsed_once():
+        source = source.fetched(WantedFiles(weights=False, code=code, digests=digests))
+        tokenizer = read_tokenizer(source, {**source.options, "trust_remote_code": code})
+    return source.label, tokenizer, heard.cautions
 
 
 def _correct(tokenizer: Any, folder: Path) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.backends import LocalBackend
 from penchant.engine.scorer import Scorer
+from penchant.engine.served_backend import own_backend
 from penchant.errors import DataError
 from penchant.instruments.unknown_tokens import known_texts
 from penchant.models.load import LanguageModel
@@ -107,7 +107,7 @@ def _scores(
     model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
 ) -> dict[str, NDArray[np.float64]]:
     """Return the token log-probabilities of each text, computed without a cache; NaN for unscored tokens."""
-    backend = LocalBackend(model)
+    backend = own_backend(model)
     if not trees:
         backend.packs = 0
     scorer = Scorer(model, batch_tokens=budget, backend=backend)

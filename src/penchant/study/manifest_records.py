@@ -144,6 +144,8 @@ class ModelRecord(_Record):
 
 
 def _about(model: Any) -> str:
+    if isinstance(model, LanguageModel) and model.served:
+        return model.served.about
     if isinstance(model, LanguageModel):
         card = bundled_card(model.spec) if model.spec.startswith("bundled:") else f"a {model.kind} model"
         return f"{card}, {counted(model.network.parameters, 'parameters')}"

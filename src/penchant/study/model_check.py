@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -17,8 +17,11 @@ from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown_tokens import OnUnknown, known_texts, require_known, unknown_error, unknown_part
 from penchant.models import fast_paths
-from penchant.models.load import LanguageModel, Model
+from penchant.models.load import UNKNOWN, LanguageModel, Model, read_model
+from penchant.models.served_proofs import NOISE
+from penchant.models.source import resolve
 from penchant.plurals import counted, of_all
+from penchant.study.batch_invariance import SAMPLE as SENTENCES
 from penchant.study.batch_invariance import invariance
 from penchant.tables.in_memory import plain
 from penchant.tables.in_memory import texts as listed_texts
@@ -27,8 +30,14 @@ Verdict = Literal["pass", "warn", "fail"]
 SAMPLE = ("The old house stands by the river.", "It rained.")
 PADDING_TOLERANCE = {"float32": 1e-3, "bfloat16": 1.0, "float16": 0.1, "float64": 1e-5}
 """Maximum change in a sentence's score between batches that rounding can explain, by number format."""
-BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1, "float64": 1e-5}
+BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1, "float64": 1e-5, UNKNOWN: NOISE}
 """Maximum change in a token's log-probability between batches without a warning, in nats, by number format."""
+
+
+LOCAL_TOLERANCE = 0.1
+"""Maximum difference between a token's log-probabilities from a server and from its weights here without a warning."""
+_LARGEST = 2 << 30
+"""Size in bytes of the largest weights that are loaded for comparison with a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,7 @@ def check(
     findings = _findings(model, placed, scores, require_known(on_unknown))
     if scores and not any(f.verdict == "fail" for f in findings):
         findings.append(_batches(model, known_texts(model, placed, "skip")))
+        findings += _local(model) if model.served else []
     return findings
 
 
@@ -77,11 +87,13 @@ def _findings(
 ) -> list[Finding]:
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
     findings += [_unused(model), _loading(model)]
+    if model.served:
+        findings += [Finding(*proved) for proved in model.served.proved]
     kept = known_texts(model, placed, on_unknown)
     findings.extend(_texts(model, kept))
     if len(kept) < len(placed):
         findings.append(_left_out(placed, kept))
-    if not any(f.verdict == "fail" for f in findings):
+    if not (model.served or any(f.verdict == "fail" for f in findings)):
         findings.append(_padding(model) if scores else _vectors(model))
     return findings
 
@@ -118,7 +130,9 @@ def _require(findings: Iterable[Finding], model: LanguageModel) -> None:
 def _head(model: LanguageModel) -> Finding:
     if model.kind == "encoder":
         return Finding("trained head", "fail", f"no word probabilities: {model.no_scores}")
-    if not fast_paths.allowed():
+    if model.served:
+        how = f"log-probabilities of prompts, from {model.network.devices}"
+    elif not fast_paths.allowed():
         how = f"whole model at every position ({fast_paths.PLAIN} is set)"
     elif model.network.shortens:
         how = "head and last layer applied only at positions that are used"
@@ -269,6 +283,29 @@ def _padding(model: LanguageModel) -> Finding:
     how = {"padded": "", "equal-length": ", in batches of equal length", "single": ", one text at a time"}
     detail = f"scores change by at most {moved:.1g} in {model.numbers}{how.get(model.network.batching, '')}"
     return Finding("padding", "pass", detail)
+
+
+def _local(model: LanguageModel) -> list[Finding]:
+    """Compare a served model with its weights, if its tokenizer's directory or file on this machine has them."""
+    assert model.served is not None
+    spec = model.served.client.address.tokenizer
+    place = resolve(spec).local
+    files = [] if place is None else [place] if place.is_file() else [*place.glob("*.safetensors")]
+    if not 0 < sum(file.stat().st_size for file in files) <= _LARGEST:
+        return []
+    local = read_model(spec)
+    if not isinstance(local, LanguageModel) or local.kind != model.kind:
+        return []
+    if not model.served.hidden:
+        local = replace(local, tokenizer=model.tokenizer, begin=model.begin)
+    texts = [(text, "a test sentence") for text in SENTENCES]
+    try:
+        rows = [[score.token_logprobs for score in Scorer(each).score(texts)] for each in (model, local)]
+    except DataError:
+        return []
+    differs = float(max(np.nanmax(np.abs(a - b)) for a, b in zip(*rows, strict=True)))
+    detail = f"log-probabilities of tokens differ by up to {differs:.2g} from those of {local.name} on this machine"
+    return [Finding("local weights", "pass" if differs <= LOCAL_TOLERANCE else "warn", detail)]
 
 
 def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:

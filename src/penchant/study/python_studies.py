@@ -109,14 +109,16 @@ class InPython:
 
     def dtype(self, wanted: str | None) -> str | None:
         """Return `wanted`, else the study's number format, else the format that all loaded models share."""
-        formats = {model.dtype for model in self.models.values() if isinstance(model, LanguageModel)}
+        formats = {
+            model.dtype for model in self.models.values() if isinstance(model, LanguageModel) and not model.served
+        }
         named = wanted or self.content.get("dtype")
         return named if named or len(formats) != 1 else formats.pop()
 
     def require_dtype(self, dtype: str) -> None:
         """Raise MethodError if the number format of a loaded model differs from the study."""
         for model in self.models.values():
-            if isinstance(model, LanguageModel) and model.dtype != dtype:
+            if isinstance(model, LanguageModel) and model.dtype != dtype and not model.served:
                 told = f"{model.name} has the dtype {model.dtype}, but the study has {dtype}"
                 raise MethodError(told, where="run(), models", hint="load it with the same dtype, or give its name")
 

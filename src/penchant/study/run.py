@@ -23,6 +23,7 @@ from penchant.models.file_hashes import Digests
 from penchant.models.last_loaded import release
 from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.models.score_table import SCORES, names_scores
+from penchant.models.served import TOKENIZER, names_served, refuse_cluster
 from penchant.records import with_nulls
 from penchant.study.changes_since_start import Now, changes, data_records, forget, refuse
 from penchant.study.manifest import FILE, Manifest, now
@@ -56,6 +57,8 @@ def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = N
 
 
 def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[str, str]) -> Outcome:
+    if run.place is not None:
+        refuse_cluster(study.models)
     places = _folders(probes)
     data = data_records(zip(places, probes, strict=True), run.base)  # hashed before the texts are read
     texts = [probe.texts(run.base) for probe in probes]  # unreadable data fails before anything is written
@@ -225,6 +228,9 @@ class _Running:
     def _place(self, spec: str) -> str:
         if spec.startswith("bundled:") or exists(spec):
             return spec
+        if names_served(spec) and TOKENIZER in spec:
+            served, _, tokenizer = spec.partition(TOKENIZER)
+            return f"{served}{TOKENIZER}{self._place(tokenizer)}"
         kind = SCORES if names_scores(spec) else ""
         beside = (base / spec.removeprefix(kind) for base in (Path(), *self.run.base))
         return next((f"{kind}{path}" for path in beside if exists(path)), spec)

@@ -1,0 +1,257 @@
+"""Client of a server with the OpenAI completions API: address, access, limits and retries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ValidationError
+
+from penchant.errors import ClusterError, ModelError, first_line, one_line, one_of, shortened
+from penchant.models.score_table import valid_name
+from penchant.text_io import refused_character
+
+TOKENIZER = "?tokenizer="
+"""Separator between the name of a served model and its tokenizer."""
+KEYS = ("PENCHANT_API_KEY", "OPENAI_API_KEY")
+"""Environment variables with the key for the server; the first that is set is used."""
+LARGEST = 64 << 20
+"""Maximum size of a response in bytes."""
+TIMEOUT = 120.0
+"""Seconds to wait for data from the server."""
+WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds to wait before each further attempt."""
+LONGEST_WAIT = 60.0
+"""Maximum number of seconds to wait because the server asks for it (Retry-After)."""
+SLOTS = 8
+"""Number of parallel requests."""
+_BUSY = 429
+_STABLE = ("root", "parent", "owned_by", "max_model_len", "meta")
+"""What a server says of a model that does not change when it is asked or started again."""
+
+
+def names_served(spec: str | Path) -> bool:
+    """Return whether `spec` names a served model."""
+    return str(spec).startswith(("http://", "https://"))
+
+
+def refuse_cluster(specs: Iterable[str]) -> None:
+    """Raise ClusterError if a model is served, since it is not loaded by workers."""
+    for spec in filter(names_served, specs):
+        hint = "omit --on; the server answers several requests at once"
+        raise ClusterError("is a served model, which does not run on a cluster", where=spec, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a served model: the base of the API, the model's name there, and its tokenizer."""
+
+    url: str
+    name: str
+    tokenizer: str
+
+    @classmethod
+    def of(cls, spec: str | Path) -> Address:
+        """Parse `URL#NAME` or `URL#NAME?tokenizer=TOKENIZER`. Raises ModelError, without any password."""
+        url, _, named = str(spec).partition("#")
+        name, _, tokenizer = named.partition(TOKENIZER)
+        try:
+            parts = urlsplit(url)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            host = None
+        if not host or refused_character(str(spec)) or any(map(str.isspace, url)):
+            raise ModelError("is not valid", where="the address of a served model", hint="use http://HOST:PORT/v1#NAME")
+        if "@" in parts.netloc:
+            message, hint = "contains a user name or password", f"remove it, and set {KEYS[0]}"
+            raise ModelError(message, where=f"the address of a model at {host}", hint=hint)
+        if parts.query or not name:
+            message = "the address does not name a model of the server"
+            raise ModelError(message, where=f"{parts.scheme}://{parts.netloc}{parts.path}", hint="add #NAME")
+        return cls(url.rstrip("/"), valid_name(name, url), tokenizer or name)
+
+    def __str__(self) -> str:
+        return f"{self.url}#{self.name}"
+
+
+class _LogProbs(BaseModel):
+    tokens: list[str]
+    token_logprobs: list[float | None]
+    top_logprobs: list[dict[str, float] | None] | None = None
+
+
+class _Choice(BaseModel):
+    logprobs: _LogProbs | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int | None = None
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The tokens of a completion with their log-probabilities (None: the server gives none) and most probable tokens.
+
+    `prompt_tokens` is the server's number of tokens in the prompt, or None.
+    """
+
+    tokens: Sequence[str]
+    logprobs: Sequence[float | None]
+    top: Sequence[dict[str, float] | None]
+    prompt_tokens: int | None
+
+
+class RefusedError(ModelError):
+    """A request that the server understood and refused."""
+
+
+class Client:
+    """Client of one served model. Requests may be made in several threads."""
+
+    def __init__(self, address: Address) -> None:
+        import httpx2
+
+        self.address = address
+        self._key = _key()
+        here = urlsplit(address.url).hostname in ("localhost", "127.0.0.1", "::1")
+        self._http = httpx2.Client(
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            timeout=httpx2.Timeout(TIMEOUT, connect=min(TIMEOUT, 10.0), pool=None),
+            limits=httpx2.Limits(max_connections=SLOTS),
+            trust_env=not here,  # no proxy for this machine
+        )
+
+    def __repr__(self) -> str:
+        return f"<client of {self.address}>"
+
+    def about(self) -> dict[str, Any]:
+        """Return what the server says of the model. Raises ModelError if it cannot be reached or has no such model."""
+        data = self._json("GET", f"{self.address.url}/models", patient=False)
+        listed = data.get("data") if isinstance(data, dict) else None
+        models = {each.get("id"): each for each in listed or () if isinstance(each, dict)}
+        if self.address.name not in models:
+            names = [str(name) for name in models]
+            hint = one_of(self.address.name, names) if names else "give the address of its API: http://HOST:PORT/v1"
+            raise self._error(f"the server has no model '{self.address.name}'", hint)
+        return {key: models[self.address.name].get(key) for key in _STABLE}
+
+    def version(self) -> str:
+        """Return the version that the server states; "" if it states none."""
+        parts = urlsplit(self.address.url)
+        try:
+            stated = self._json("GET", f"{parts.scheme}://{parts.netloc}/version", patient=False)
+        except ModelError:
+            return ""
+        version = stated.get("version") if isinstance(stated, dict) else None
+        return one_line(version)[:80] if isinstance(version, str) else ""
+
+    def fingerprint(self, tokenizer: str) -> str:
+        """Return a SHA-256 of the address, what the server says of model and version, and the tokenizer's digest."""
+        parts = (self.address.url, self.address.name, self.about(), self.version(), tokenizer)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def complete(self, prompt: list[int] | str, *, top: int = 1, echo: bool = True) -> Answer | None:
+        """Return the answer for a prompt, followed by one generated token; None without log-probabilities."""
+        body: dict[str, Any] = {"model": self.address.name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
+        ids = {"return_tokens_as_token_ids": True, "repetition_penalty": 1.0}  # vLLM and SGLang
+        body |= {"echo": echo, "logprobs": top, **(ids if isinstance(prompt, list) else {"repeat_penalty": 1.0})}
+        data = self._send("POST", f"{self.address.url}/completions", body)
+        try:
+            whole = _Completion.model_validate_json(data)
+        except ValidationError as error:
+            raise self._error(f"answers with something else than a completion ({first_line(error)})") from None
+        found = whole.choices[0].logprobs if len(whole.choices) == 1 else None
+        if found is None:
+            return None
+        best = found.top_logprobs or [None] * len(found.tokens)
+        if not len(found.tokens) == len(found.token_logprobs) == len(best):
+            raise self._error("answers with lists of tokens and log-probabilities of different lengths")
+        counted = whole.usage.prompt_tokens if whole.usage else None
+        return Answer(found.tokens, found.token_logprobs, best, counted)
+
+    def _json(self, method: str, url: str, *, patient: bool) -> Any:
+        try:
+            return json.loads(self._send(method, url, patient=patient))
+        except (ValueError, RecursionError):
+            hint = "give the address of its OpenAI-compatible API, such as http://HOST:8000/v1#NAME"
+            raise self._error("does not answer with JSON", hint) from None
+
+    def _send(self, method: str, url: str, body: object = None, *, patient: bool = True) -> bytes:
+        """Return the body of a response with the status 200.
+
+        A busy or failing server is asked again after a while; one that cannot be reached only if `patient`. Raises
+        ModelError, and RefusedError for a request that is not valid.
+        """
+        import httpx2
+
+        for wait in (*WAITS, None):
+            try:
+                status, asked, data = self._once(method, url, body)
+            except httpx2.TransportError as error:
+                if wait is None or not patient or "CERTIFICATE" in str(error):
+                    raise self._unreachable(error) from None
+                asked = 0.0
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                raise self._error(f"answers with something that cannot be read ({first_line(error)})") from None
+            else:
+                if status == 200:
+                    return data
+                if status != _BUSY and status < 500:
+                    raise self._refused(status, data)
+                if wait is None:
+                    raise self._error(f"is busy or failing ({status})", "wait, and run again; nothing is lost")
+            time.sleep(max(wait, asked))
+        raise AssertionError
+
+    def _once(self, method: str, url: str, body: object) -> tuple[int, float, bytes]:
+        with self._http.stream(method, url, json=body) as response:
+            asked = response.headers.get("Retry-After", "")
+            data = bytearray()
+            for chunk in response.iter_bytes(1 << 16):
+                data += chunk
+                if len(data) > LARGEST:
+                    raise self._error(f"answers with more than {LARGEST >> 20} MiB")
+            wait = min(float(asked), LONGEST_WAIT) if asked.isdecimal() else 0.0
+            return response.status_code, wait, bytes(data)
+
+    def _unreachable(self, error: Exception) -> ModelError:
+        if "CERTIFICATE" in str(error):
+            return self._error(
+                "its certificate is not valid", "correct the address, or add its authority's certificate"
+            )
+        told = f"cannot be reached ({first_line(error)})"
+        return self._error(told, "start the server, or correct the address")
+
+    def _refused(self, status: int, data: bytes) -> ModelError:
+        if 300 <= status < 400:
+            return self._error(f"redirects to another address ({status})", "give that address")
+        if status in (401, 403):
+            return self._error(f"denies access ({status})", f"set {KEYS[0]} to its key")
+        message = f"refuses the request ({status})"
+        if told := " ".join(data[:2000].decode("utf-8", "replace").split()):
+            message += f": {shortened(told.replace(self._key, '[key]') if self._key else told)}"
+        return RefusedError(message, where=str(self.address))
+
+    def _error(self, message: str, hint: str = "") -> ModelError:
+        return ModelError(message, where=str(self.address), hint=hint)
+
+
+def _key() -> str:
+    """Return the key for the server; "" if none is set. Raises ModelError if it cannot be sent, without showing it."""
+    name = next((name for name in KEYS if os.environ.get(name, "").strip()), "")
+    key = os.environ.get(name, "").strip() if name else ""
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ModelError("contains characters that a key cannot have", where=name, hint="set it again")
+    return key

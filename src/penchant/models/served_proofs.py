@@ -1,0 +1,286 @@
+"""Log-probabilities from a server, which is believed only after it has been proved to give those of the prompt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Literal, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.errors import ModelError, PenchantError, shortened
+from penchant.models.checkpoint_config import first_token
+from penchant.models.file_hashes import Digests
+from penchant.models.proofs import Batching
+from penchant.models.served import SLOTS, TOKENIZER, Address, Answer, Client, RefusedError
+from penchant.models.tokenizer import Tokenizer
+from penchant.models.tokenizer_files import PROBES, named_tokenizer
+from penchant.plurals import counted
+
+NOISE, BOUND = 1e-2, 0.5
+"""Change in a token's log-probability between requests, in nats, above which a server is reported and refused."""
+_LONGEST = 120
+"""Maximum number of tokens in a prompt that proves a server; longer than the blocks that servers keep for reuse."""
+_LOWEST = -9999.0
+"""Lowest log-probability of vLLM, which stands for minus infinity."""
+_ROUNDING = 1e-3
+"""Maximum amount by which a log-probability or a sum of probabilities may be too large."""
+_TOP = 5
+_PREFIXES = 3
+"""Number of beginnings of prompts to which the server adds a token."""
+
+Prompt: TypeAlias = tuple[int, ...]
+
+
+class Server:
+    """Stand-in for the network of a served model, which answers with the log-probabilities of prompts.
+
+    `begin` is the token before each prompt, None if the server takes only text: then it may put a token of its own
+    there (`hidden`), after which the first token of a text is not scored. `moves` is the largest change of a token's
+    log-probability between requests, in nats, and `proved` describes each proof by name, outcome and detail.
+    """
+
+    packs = 0
+    gathers = shortens = False
+    batching: Batching = "single"
+
+    def __init__(self, client: Client, tokenizer: Tokenizer, longest: int) -> None:
+        self.client, self.tokenizer, self.longest = client, tokenizer, longest
+        self.begin, self.as_text, self.hidden = tokenizer.prefix, False, False
+        self.moves = 0.0
+        self.version = client.version()
+        self.proved: list[tuple[str, Literal["pass", "warn"], str]] = []
+        self._spelled: dict[int, tuple[str, str]] = {}
+        _Proof(self).require()
+
+    def __repr__(self) -> str:
+        return f"<server of {self.client.address}>"
+
+    @property
+    def devices(self) -> str:
+        """The place of the computation, as shown to the user."""
+        return f"the server at {self.client.address.url}{self.version and f', version {self.version}'}"
+
+    @property
+    def about(self) -> str:
+        """A description of the model and of how much its answers vary."""
+        varies = f"log-probabilities of tokens move by up to {self.moves:.2g} between requests"
+        return f"a causal model served at {self.client.address.url}, {varies}"
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What may affect results."""
+        noise = f"a token's log-probability moves by up to {self.moves:.2g} nats between requests"
+        hidden = "the server puts a token of its own before each text"
+        return (*([noise] if self.moves > NOISE else []), *([hidden] if self.hidden else []))
+
+    @property
+    def layers(self) -> NoReturn:
+        """Raises ModelError: a server returns no vectors."""
+        raise self.error("a server returns no vectors, only log-probabilities", "load the model from its files")
+
+    readable = width = layers
+
+    def logprobs(self, ids: Prompt) -> NDArray[np.float64]:
+        """Return the log-probability of each token of a prompt given the tokens before it; NaN for the first.
+
+        Raises ModelError if the server fails or does not answer for these tokens.
+        """
+        return self.values(ids, self.ask(ids))
+
+    def ask(self, ids: Prompt, *, top: int = 1, echo: bool = True) -> Answer | None:
+        """Return the server's answer for a prompt, sent as token ids if it takes these."""
+        return self.client.complete(self._text(ids) if self.as_text else list(ids), top=top, echo=echo)
+
+    def fits(self, ids: Prompt) -> bool:
+        """Return whether a prompt can be sent so that the server reads these tokens."""
+        return not self.as_text or self.tokenizer.token_ids([self.tokenizer.decode(ids)])[0] == list(ids)
+
+    def values(self, ids: Prompt, answer: Answer | None) -> NDArray[np.float64]:
+        """Return the log-probabilities in an answer. Raises ModelError unless they belong to the tokens of a prompt."""
+        if answer is None or not 0 <= len(answer.tokens) - len(ids) <= 1:
+            given = 0 if answer is None else len(answer.tokens)
+            hint = "start it so that it answers echo with logprobs (see docs/served.md)" if given < 2 else ""
+            raise self.error(f"gives log-probabilities of {given} tokens for a prompt of {len(ids)}", hint)
+        if answer.prompt_tokens not in (None, len(ids) + self.hidden):
+            raise self._others(f"it counts {answer.prompt_tokens} tokens, not {len(ids) + self.hidden}")
+        for theirs, token in zip(answer.tokens, ids, strict=False):
+            if not self.is_token(theirs, token):
+                raise self._others(f"{shortened(theirs)} is not {self.tokenizer.strings([token])[0]!r}")
+        values = answer.logprobs[: len(ids)]
+        if None in values[1:] or values[0] is not None:
+            raise self.error("does not give a log-probability of every token of a prompt but the first")
+        numbers = np.array([math.nan if value is None else value for value in values])
+        return np.where(numbers <= _LOWEST, -np.inf, numbers)
+
+    def is_token(self, theirs: str, token: int) -> bool:
+        """Return whether a server's string stands for a token; white space around it and broken characters may vary."""
+        if theirs.startswith("token_id:"):
+            return theirs == f"token_id:{token}"
+        if token not in self._spelled:
+            self._spelled[token] = self.tokenizer.strings([token])[0], self.tokenizer.decode([token])
+        entry, text = self._spelled[token]
+        unsaid = "\ufffd" in text or (not theirs and token in self.tokenizer.hf.all_special_ids)
+        return theirs == entry or theirs.strip() == text.strip() or unsaid
+
+    def error(self, message: str, hint: str = "") -> ModelError:
+        """Return a ModelError about this server."""
+        return ModelError(message, where=str(self.client.address), hint=hint)
+
+    def _others(self, how: str) -> ModelError:
+        return self.error(f"reads other tokens than its tokenizer here: {how}", "name its own: ?tokenizer=DIR")
+
+    def _text(self, ids: Prompt) -> str:
+        if not self.fits(ids):
+            raise self.error(f"takes only text, and {shortened(self.tokenizer.decode(ids))} does not give these tokens")
+        return self.tokenizer.decode(ids)
+
+
+def served_tokenizer(address: Address, digests: Digests, *, code: bool = False) -> tuple[Tokenizer, tuple[str, ...]]:
+    """Return the tokenizer of a served model, and the warnings of transformers. Raises ModelError if there is none."""
+    try:
+        _, hf, cautions = named_tokenizer(address.tokenizer, digests, code=code)
+    except PenchantError as error:
+        message = f"its tokenizer '{address.tokenizer}' cannot be read ({error.message})"
+        hint = f"name a hub model, a directory or a GGUF file: {address}{TOKENIZER}TOKENIZER"
+        raise ModelError(message, where=str(address), hint=hint) from error
+    return Tokenizer(hf, special=False, prefix=first_token(hf)), cautions
+
+
+class _Proof:
+    """The proof of a server: prompts, their first answers, and what they have to agree with."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    def require(self) -> None:
+        """Prove the server. Raises ModelError with the first reason not to believe it."""
+        server = self.server
+        self._take_form()
+        answers = [server.ask(prompt, top=_TOP) for prompt in self.prompts]
+        first = [server.values(prompt, answer) for prompt, answer in zip(self.prompts, answers, strict=True)]
+        tokens = sum(map(len, self.prompts))
+        self._told("prompt log-probabilities", f"{counted(tokens, 'tokens')} in {counted(len(first), 'prompts')}")
+        form = "texts" if server.as_text else "token ids"
+        self._told("tokens of the server", f"those of {server.client.address.tokenizer}, sent as {form}")
+        self._told("top tokens", f"probabilities sum to {self._top(answers):.4f} at most")
+        server.moves = self._noise(first)
+        detail = f"log-probabilities of tokens move by up to {server.moves:.2g} when prompts are sent again"
+        server.proved.append(("repetition", "warn" if server.moves > NOISE else "pass", detail))
+        self._told("alignment", f"{counted(self._aligned(first), 'generated tokens')} found again in prompts")
+
+    def _told(self, name: str, detail: str) -> None:
+        self.server.proved.append((name, "pass", detail))
+
+    def _take_form(self) -> None:
+        """Send prompts as token ids, or as text if the server refuses these."""
+        server = self.server
+        try:
+            server.ask(self.prompts[0])
+            return
+        except RefusedError:
+            server.begin, server.as_text = None, True
+        del self.prompts
+        answer = server.ask(self.prompts[0])
+        server.hidden = answer is not None and answer.prompt_tokens == len(self.prompts[0]) + 1
+
+    @cached_property
+    def prompts(self) -> list[Prompt]:
+        """Prompts of several scripts, one of them long, and its beginning."""
+        server = self.server
+        head = () if server.begin is None else (server.begin,)
+        parts = server.tokenizer.token_ids(PROBES)
+        rows = [*parts, [token for part in parts for token in part]]
+        longest = min(_LONGEST, server.longest)
+        prompts = [(*head, *row)[:longest] for row in rows]
+        chosen = [prompt for prompt in [*prompts, prompts[-1][: longest * 2 // 3]] if len(prompt) > 3]
+        return [prompt for prompt in chosen if server.fits(prompt)]
+
+    def _top(self, answers: Sequence[Answer | None]) -> float:
+        """Return the largest sum of the probabilities of top tokens.
+
+        Raises ModelError if a log-probability or a sum is too large, or if tokens have another log-probability there.
+        """
+        largest, same, seen = 0.0, 0, 0
+        for prompt, answer in zip(self.prompts, answers, strict=True):
+            assert answer is not None
+            for i, best in enumerate(answer.top[: len(prompt)]):
+                value = answer.logprobs[i]
+                if best is None or value is None:
+                    continue
+                largest = max(largest, math.fsum(map(math.exp, best.values())))
+                if max([*best.values(), value]) > _ROUNDING or not largest <= 1 + _ROUNDING:
+                    raise self.server.error("gives probabilities above 1")
+                if answer.tokens[i] in best:  # two tokens may have the same string
+                    seen += 1
+                    same += abs(best[answer.tokens[i]] - value) <= _ROUNDING
+        if same < 0.9 * seen:
+            raise self.server.error("gives a token two log-probabilities: its own, and another among the most probable")
+        return largest
+
+    def _noise(self, first: Sequence[NDArray[np.float64]]) -> float:
+        """Return the largest change of a log-probability when prompts and their beginnings are sent in parallel.
+
+        Raises ModelError if it is too large.
+        """
+        known = list(zip(self.prompts, first, strict=True))[::-1]
+        again = [(ids[:end], values[:end]) for ids, values in known for end in (len(ids), len(ids) // 2)]
+        again = [(ids, values) for ids, values in again if self.server.fits(ids)]
+        with ThreadPoolExecutor(SLOTS) as pool:
+            found = list(pool.map(self.server.logprobs, [ids for ids, _ in again]))
+        changes = [np.abs(now - before)[1:] for now, (_, before) in zip(found, again, strict=True)]
+        moved = float(np.concatenate(changes).max())
+        if not moved <= BOUND:
+            message = f"gives other log-probabilities when asked again: one moves by {moved:.2g}"
+            raise self.server.error(message, "start it without prefix caching (see docs/served.md)")
+        return moved
+
+    def _aligned(self, first: Sequence[NDArray[np.float64]]) -> int:
+        """Return the number of generated tokens whose log-probability is the same as the last token of a prompt.
+
+        Raises ModelError if one differs or is not the most probable token, or if there are none.
+        """
+        found, room = 0, max(NOISE, 2 * self.server.moves)
+        for prompt, values in zip(self.prompts, first, strict=True):
+            start = prompt[: len(prompt) // 2]
+            if not self.server.fits(start) or (answer := self.server.ask(start, echo=False)) is None:
+                continue
+            generated = answer.logprobs[-1] if answer.tokens else None
+            longer = [(*start, token) for token in self._named(answer.tokens[-1])] if generated is not None else []
+            if generated is None or not (longer := [ids for ids in longer if self.server.fits(ids)]):
+                continue
+            known = [self._last(ids) for ids in longer]
+            if not any(abs(value - generated) <= room and top <= value + room for value, top in known):
+                message = "gives a generated token another log-probability than the same token in a prompt"
+                raise self.server.error(f"{message} ({generated:.4g}, {known[0][0]:.4g}): they may be shifted")
+            if values[len(start)] > generated + room:
+                raise self.server.error("generates a token that is not the most probable one at temperature 0")
+            found += 1
+            if found == _PREFIXES:
+                break
+        if not found:
+            raise self.server.error("cannot be proved: no generated token can be identified")
+        return found
+
+    def _last(self, ids: Prompt) -> tuple[float, float]:
+        """Return the log-probabilities of the last token of a prompt and of the most probable token in its place."""
+        answer = self.server.ask(ids, top=_TOP)
+        value = float(self.server.values(ids, answer)[-1])
+        best = answer.top[len(ids) - 1] if answer else None
+        return value, max(best.values()) if best else value
+
+    def _named(self, theirs: str) -> Iterator[int]:
+        """Yield the ids of the tokens that a server's string may stand for."""
+        if theirs.startswith("token_id:"):
+            number = theirs.removeprefix("token_id:")
+            yield from [int(number)] if number.isdecimal() else []
+            return
+        hf, word = self.server.tokenizer.hf, theirs.strip()
+        entries = hf.convert_tokens_to_ids([theirs, word, f"Ġ{word}", f"▁{word}"])
+        whole = self.server.tokenizer.token_ids([theirs])[0] if theirs else []
+        for token in dict.fromkeys([*entries, *(whole if len(whole) == 1 else [])]):
+            if token is not None and self.server.is_token(theirs, token):
+                yield token
