@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
 
 _MODEL = typer.Option(
-    "-m", "--model", help="Hub name[@revision], directory, GGUF file or bundled: name.", metavar="MODEL"
+    "-m", "--model", help="Hub name[@revision], directory, GGUF file, bundled: name or URL#NAME.", metavar="MODEL"
 )
 ModelOption = Annotated[str, _MODEL]
 OptionalModelOption = Annotated[str | None, _MODEL]

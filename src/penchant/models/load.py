@@ -31,7 +31,7 @@ from penchant.models.file_hashes import Digests, WatchedFiles, stamp
 from penchant.models.hub import WantedFiles
 from penchant.models.proofs import Proofs, circumstances
 from penchant.models.score_table import Scores, cited_scores, names_scores, score_file, valid_name
-from penchant.models.served import Address, Client, names_served
+from penchant.models.served import Client, ServedAddress, names_served
 from penchant.models.served_proofs import Server, served_tokenizer
 from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
@@ -189,10 +189,8 @@ def read_model(
     """Load a model as `load` and `load_vectors` do, but without warnings. Raises ModelError if that fails."""
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
-    if names_scores(spec) or names_vectors(spec):
-        return Scores(score_file(spec), name=name) if names_scores(spec) else _vectors(spec, name)
-    if names_served(spec):
-        return _served(str(spec), name, trust_remote_code=trust_remote_code, digests=digests or Digests(None))
+    if names_scores(spec) or names_vectors(spec) or names_served(spec):
+        return _without_checkpoint(spec, name, trust_remote_code, digests)
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
     with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), source.parsed_once():
@@ -228,6 +226,13 @@ def read_model(
         files=files,
         spec=str(spec),
     )
+
+
+def _without_checkpoint(spec: str | Path, name: str | None, code: bool, digests: Digests | None) -> Model:
+    """Return a table of scores, word vectors or a served model."""
+    if names_served(spec):
+        return _served(str(spec), name, code=code, digests=digests or Digests(None))
+    return Scores(score_file(spec), name=name) if names_scores(spec) else _vectors(spec, name)
 
 
 def _prepared(
@@ -286,8 +291,8 @@ def fingerprint(spec: str, digests: Digests) -> str:
     if names_scores(spec):
         return sha256_file(score_file(spec))
     if names_served(spec):
-        tokenizer, _ = served_tokenizer(Address.of(spec), digests)
-        return Client(Address.of(spec)).fingerprint(tokenizer.digest)
+        tokenizer, _ = served_tokenizer(ServedAddress.of(spec), digests)
+        return Client(ServedAddress.of(spec)).fingerprint(tokenizer.digest)
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
         return read_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
@@ -299,7 +304,7 @@ def cited(spec: str, digests: Digests) -> str:
     if names_scores(spec):
         return cited_scores(spec)
     if names_served(spec):
-        return _cited_served(Address.of(spec), fingerprint(spec, digests))
+        return _cited_served(ServedAddress.of(spec), fingerprint(spec, digests))
     if names_vectors(spec):
         return Path(spec).name
     source = _without_weights(spec, digests)
@@ -317,7 +322,7 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 
     Issues the same warnings as `load`.
     """
-    named = Address.of(spec).tokenizer if names_served(spec) else str(spec)
+    named = ServedAddress.of(spec).tokenizer if names_served(spec) else str(spec)
     digests = Digests(default_path(), optional=True)
     label, hf, cautions = named_tokenizer(named, digests, code=trust_remote_code)
     for caution in cautions:
@@ -325,15 +330,15 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
     return label, Tokenizer(hf, special=False)
 
 
-def _served(spec: str, name: str | None, *, trust_remote_code: bool, digests: Digests) -> LanguageModel:
+def _served(spec: str, name: str | None, *, code: bool, digests: Digests) -> LanguageModel:
     """Connect to a served model and prove it. Raises ModelError if it cannot be reached or believed."""
-    address = Address.of(spec)
+    address = ServedAddress.of(spec)
     if name is not None:
         raise ModelError("a served model cannot be renamed", where=str(address), hint="omit name=")
     with waiting(f"{address}: proving the server"):
         client = Client(address)
         limit = client.about()["max_model_len"]
-        tokenizer, cautions = served_tokenizer(address, digests, code=trust_remote_code)
+        tokenizer, cautions = served_tokenizer(address, digests, code=code)
         own = int(tokenizer.hf.model_max_length or 0)
         longest = limit if isinstance(limit, int) and limit > 1 else own if 1 < own < sys.maxsize else sys.maxsize
         digest = client.fingerprint(tokenizer.digest)
@@ -354,7 +359,7 @@ def _served(spec: str, name: str | None, *, trust_remote_code: bool, digests: Di
     )
 
 
-def _cited_served(address: Address, fingerprint: str) -> str:
+def _cited_served(address: ServedAddress, fingerprint: str) -> str:
     return f"served:{address.name}@{fingerprint[:7]}"
 
 

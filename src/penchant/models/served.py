@@ -50,7 +50,7 @@ def refuse_cluster(specs: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServedAddress:
     """The address of a served model: the base of the API, the model's name there, and its tokenizer."""
 
     url: str
@@ -58,7 +58,7 @@ class Address:
     tokenizer: str
 
     @classmethod
-    def of(cls, spec: str | Path) -> Address:
+    def of(cls, spec: str | Path) -> ServedAddress:
         """Parse `URL#NAME` or `URL#NAME?tokenizer=TOKENIZER`. Raises ModelError, without any password."""
         url, _, named = str(spec).partition("#")
         name, _, tokenizer = named.partition(TOKENIZER)
@@ -95,13 +95,13 @@ class _Usage(BaseModel):
     prompt_tokens: int | None = None
 
 
-class _Completion(BaseModel):
+class _Body(BaseModel):
     choices: list[_Choice]
     usage: _Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Completion:
     """The tokens of a completion with their log-probabilities (None: the server gives none) and most probable tokens.
 
     `prompt_tokens` is the server's number of tokens in the prompt, or None.
@@ -113,14 +113,14 @@ class Answer:
     prompt_tokens: int | None
 
 
-class RefusedError(ModelError):
+class RefusedRequestError(ModelError):
     """A request that the server understood and refused."""
 
 
 class Client:
     """Client of one served model. Requests may be made in several threads."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: ServedAddress) -> None:
         import httpx2
 
         self.address = address
@@ -162,14 +162,14 @@ class Client:
         parts = (self.address.url, self.address.name, self.about(), self.version(), tokenizer)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def complete(self, prompt: list[int] | str, *, top: int = 1, echo: bool = True) -> Answer | None:
+    def complete(self, prompt: list[int] | str, *, top: int = 1, echo: bool = True) -> Completion | None:
         """Return the answer for a prompt, followed by one generated token; None without log-probabilities."""
         body: dict[str, Any] = {"model": self.address.name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
         ids = {"return_tokens_as_token_ids": True, "repetition_penalty": 1.0}  # vLLM and SGLang
         body |= {"echo": echo, "logprobs": top, **(ids if isinstance(prompt, list) else {"repeat_penalty": 1.0})}
         data = self._send("POST", f"{self.address.url}/completions", body)
         try:
-            whole = _Completion.model_validate_json(data)
+            whole = _Body.model_validate_json(data)
         except ValidationError as error:
             raise self._error(f"answers with something else than a completion ({first_line(error)})") from None
         found = whole.choices[0].logprobs if len(whole.choices) == 1 else None
@@ -179,7 +179,7 @@ class Client:
         if not len(found.tokens) == len(found.token_logprobs) == len(best):
             raise self._error("answers with lists of tokens and log-probabilities of different lengths")
         counted = whole.usage.prompt_tokens if whole.usage else None
-        return Answer(found.tokens, found.token_logprobs, best, counted)
+        return Completion(found.tokens, found.token_logprobs, best, counted)
 
     def _json(self, method: str, url: str, *, patient: bool) -> Any:
         try:
@@ -192,7 +192,7 @@ class Client:
         """Return the body of a response with the status 200.
 
         A busy or failing server is asked again after a while; one that cannot be reached only if `patient`. Raises
-        ModelError, and RefusedError for a request that is not valid.
+        ModelError, and RefusedRequestError for a request that is not valid.
         """
         import httpx2
 
@@ -242,7 +242,7 @@ class Client:
         message = f"refuses the request ({status})"
         if told := " ".join(data[:2000].decode("utf-8", "replace").split()):
             message += f": {shortened(told.replace(self._key, '[key]') if self._key else told)}"
-        return RefusedError(message, where=str(self.address))
+        return RefusedRequestError(message, where=str(self.address))
 
     def _error(self, message: str, hint: str = "") -> ModelError:
         return ModelError(message, where=str(self.address), hint=hint)

@@ -15,7 +15,7 @@ from penchant.errors import ModelError, PenchantError, shortened
 from penchant.models.checkpoint_config import first_token
 from penchant.models.file_hashes import Digests
 from penchant.models.proofs import Batching
-from penchant.models.served import SLOTS, TOKENIZER, Address, Answer, Client, RefusedError
+from penchant.models.served import SLOTS, TOKENIZER, Client, Completion, RefusedRequestError, ServedAddress
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import PROBES, named_tokenizer
 from penchant.plurals import counted
@@ -72,7 +72,7 @@ class Server:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What may affect results."""
+        """Warnings about properties of the server that may affect results."""
         noise = f"a token's log-probability moves by up to {self.moves:.2g} nats between requests"
         hidden = "the server puts a token of its own before each text"
         return (*([noise] if self.moves > NOISE else []), *([hidden] if self.hidden else []))
@@ -91,7 +91,7 @@ class Server:
         """
         return self.values(ids, self.ask(ids))
 
-    def ask(self, ids: Prompt, *, top: int = 1, echo: bool = True) -> Answer | None:
+    def ask(self, ids: Prompt, *, top: int = 1, echo: bool = True) -> Completion | None:
         """Return the server's answer for a prompt, sent as token ids if it takes these."""
         return self.client.complete(self._text(ids) if self.as_text else list(ids), top=top, echo=echo)
 
@@ -99,7 +99,7 @@ class Server:
         """Return whether a prompt can be sent so that the server reads these tokens."""
         return not self.as_text or self.tokenizer.token_ids([self.tokenizer.decode(ids)])[0] == list(ids)
 
-    def values(self, ids: Prompt, answer: Answer | None) -> NDArray[np.float64]:
+    def values(self, ids: Prompt, answer: Completion | None) -> NDArray[np.float64]:
         """Return the log-probabilities in an answer. Raises ModelError unless they belong to the tokens of a prompt."""
         if answer is None or not 0 <= len(answer.tokens) - len(ids) <= 1:
             given = 0 if answer is None else len(answer.tokens)
@@ -139,7 +139,9 @@ class Server:
         return self.tokenizer.decode(ids)
 
 
-def served_tokenizer(address: Address, digests: Digests, *, code: bool = False) -> tuple[Tokenizer, tuple[str, ...]]:
+def served_tokenizer(
+    address: ServedAddress, digests: Digests, *, code: bool = False
+) -> tuple[Tokenizer, tuple[str, ...]]:
     """Return the tokenizer of a served model, and the warnings of transformers. Raises ModelError if there is none."""
     try:
         _, hf, cautions = named_tokenizer(address.tokenizer, digests, code=code)
@@ -181,7 +183,7 @@ class _Proof:
         try:
             server.ask(self.prompts[0])
             return
-        except RefusedError:
+        except RefusedRequestError:
             server.begin, server.as_text = None, True
         del self.prompts
         answer = server.ask(self.prompts[0])
@@ -199,7 +201,7 @@ class _Proof:
         chosen = [prompt for prompt in [*prompts, prompts[-1][: longest * 2 // 3]] if len(prompt) > 3]
         return [prompt for prompt in chosen if server.fits(prompt)]
 
-    def _top(self, answers: Sequence[Answer | None]) -> float:
+    def _top(self, answers: Sequence[Completion | None]) -> float:
         """Return the largest sum of the probabilities of top tokens.
 
         Raises ModelError if a log-probability or a sum is too large, or if tokens have another log-probability there.
