@@ -67,8 +67,9 @@ class Server:
     @property
     def about(self) -> str:
         """A description of the model and of how much its answers vary."""
-        varies = f"log-probabilities of tokens move by up to {self.moves:.2g} between requests"
-        return f"a causal model served at {self.client.address.url}, {varies}"
+        return (
+            f"a causal model on {self.devices}, whose log-probabilities move by up to {self.moves:.2g} between requests"
+        )
 
     @property
     def cautions(self) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ class ModelRecord(_Record):
             cautions=list(model.cautions),
             about=_about(model),
         )
-        if not isinstance(model, LanguageModel):
+        if not isinstance(model, LanguageModel) or model.served:
             return record
         network = model.network
         passes = {
