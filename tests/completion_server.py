@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._allowed():
             return
         if isinstance(asked["prompt"], str) != (server.takes == "text"):
-            self._answer(422, {"error": "another kind of prompt"})
+            self._answer(500, {"error": "another kind of prompt"})  # as llama-cpp-python does
             return
         with server.lock:
             server.running += 1

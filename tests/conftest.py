@@ -108,6 +108,7 @@ WHOLE = {
     "test_score_table.py",  # more than two seconds
     "test_screens.py",  # many studies
     "test_sentence_scores.py",  # many models
+    "test_served.py",  # a server, and a program that is killed
     "test_sets_in_python.py",  # many studies
     "test_spelled_words.py",  # many runs of probes
     "test_start.py",  # processes

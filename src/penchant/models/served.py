@@ -24,8 +24,8 @@ KEYS = ("PENCHANT_API_KEY", "OPENAI_API_KEY")
 """Environment variables with the key for the server; the first that is set is used."""
 LARGEST = 64 << 20
 """Maximum size of a response in bytes."""
-TIMEOUT = 120.0
-"""Seconds to wait for data from the server."""
+TIMEOUT = 600.0
+"""Seconds to wait for data from the server, which may answer one request after another."""
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each further attempt."""
 LONGEST_WAIT = 60.0
@@ -162,12 +162,14 @@ class Client:
         parts = (self.address.url, self.address.name, self.about(), self.version(), tokenizer)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def complete(self, prompt: list[int] | str, *, top: int = 1, echo: bool = True) -> Completion | None:
+    def complete(
+        self, prompt: list[int] | str, *, top: int = 1, echo: bool = True, patient: bool = True
+    ) -> Completion | None:
         """Return the answer for a prompt, followed by one generated token; None without log-probabilities."""
         body: dict[str, Any] = {"model": self.address.name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
         ids = {"return_tokens_as_token_ids": True, "repetition_penalty": 1.0}  # vLLM and SGLang
         body |= {"echo": echo, "logprobs": top, **(ids if isinstance(prompt, list) else {"repeat_penalty": 1.0})}
-        data = self._send("POST", f"{self.address.url}/completions", body)
+        data = self._send("POST", f"{self.address.url}/completions", body, patient=patient)
         try:
             whole = _Body.model_validate_json(data)
         except ValidationError as error:
@@ -191,8 +193,8 @@ class Client:
     def _send(self, method: str, url: str, body: object = None, *, patient: bool = True) -> bytes:
         """Return the body of a response with the status 200.
 
-        A busy or failing server is asked again after a while; one that cannot be reached only if `patient`. Raises
-        ModelError, and RefusedRequestError for a request that is not valid.
+        A busy or failing server is asked again after a while; one that cannot be reached, or has an internal error
+        (500), only if `patient`. Raises ModelError, and RefusedRequestError for a request that the server cannot take.
         """
         import httpx2
 
@@ -200,7 +202,8 @@ class Client:
             try:
                 status, asked, data = self._once(method, url, body)
             except httpx2.TransportError as error:
-                if wait is None or not patient or "CERTIFICATE" in str(error):
+                hopeless = "CERTIFICATE" in str(error) or isinstance(error, httpx2.ReadTimeout)
+                if wait is None or hopeless or not patient:
                     raise self._unreachable(error) from None
                 asked = 0.0
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -208,10 +211,11 @@ class Client:
             else:
                 if status == 200:
                     return data
-                if status != _BUSY and status < 500:
+                if status != _BUSY and status < (500 if patient else 501):
                     raise self._refused(status, data)
                 if wait is None:
-                    raise self._error(f"is busy or failing ({status})", "wait, and run again; nothing is lost")
+                    message = f"is busy or failing ({status}){self._told(data)}"
+                    raise self._error(message, "wait, and run again; nothing is lost")
             time.sleep(max(wait, asked))
         raise AssertionError
 
@@ -239,10 +243,12 @@ class Client:
             return self._error(f"redirects to another address ({status})", "give that address")
         if status in (401, 403):
             return self._error(f"denies access ({status})", f"set {KEYS[0]} to its key")
-        message = f"refuses the request ({status})"
-        if told := " ".join(data[:2000].decode("utf-8", "replace").split()):
-            message += f": {shortened(told.replace(self._key, '[key]') if self._key else told)}"
-        return RefusedRequestError(message, where=str(self.address))
+        return RefusedRequestError(f"refuses the request ({status}){self._told(data)}", where=str(self.address))
+
+    def _told(self, data: bytes) -> str:
+        """Return the beginning of a server's message without the key, which some servers repeat."""
+        told = " ".join(data[:2000].decode("utf-8", "replace").split())
+        return f": {shortened(told.replace(self._key, '[key]') if self._key else told)}" if told else ""
 
     def _error(self, message: str, hint: str = "") -> ModelError:
         return ModelError(message, where=str(self.address), hint=hint)

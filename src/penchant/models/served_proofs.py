@@ -102,8 +102,9 @@ class Server:
 
     def values(self, ids: Prompt, answer: Completion | None) -> NDArray[np.float64]:
         """Return the log-probabilities in an answer. Raises ModelError unless they belong to the tokens of a prompt."""
-        if answer is None or not 0 <= len(answer.tokens) - len(ids) <= 1:
-            given = 0 if answer is None else len(answer.tokens)
+        given = 0 if answer is None else len(answer.tokens)
+        # A server that counts the prompt may generate more than one token, until a character is complete.
+        if answer is None or given < len(ids) or (given > len(ids) + 1 and answer.prompt_tokens is None):
             hint = "start it so that it answers echo with logprobs (see docs/served.md)" if given < 2 else ""
             raise self.error(f"gives log-probabilities of {given} tokens for a prompt of {len(ids)}", hint)
         if answer.prompt_tokens not in (None, len(ids) + self.hidden):
@@ -182,7 +183,7 @@ class _Proof:
         """Send prompts as token ids, or as text if the server refuses these."""
         server = self.server
         try:
-            server.ask(self.prompts[0])
+            server.client.complete(list(self.prompts[0]), patient=False)
             return
         except RefusedRequestError:
             server.begin, server.as_text = None, True
@@ -251,8 +252,8 @@ class _Proof:
             start = prompt[: len(prompt) // 2]
             if not self.server.fits(start) or (answer := self.server.ask(start, echo=False)) is None:
                 continue
-            generated = answer.logprobs[-1] if answer.tokens else None
-            longer = [(*start, token) for token in self._named(answer.tokens[-1])] if generated is not None else []
+            generated = answer.logprobs[0] if answer.tokens else None
+            longer = [(*start, token) for token in self._named(answer.tokens[0])] if generated is not None else []
             if generated is None or not (longer := [ids for ids in longer if self.server.fits(ids)]):
                 continue
             known = [self._last(ids) for ids in longer]
