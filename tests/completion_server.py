@@ -35,6 +35,7 @@ class Completions:
         self.statuses: list[int] = []
         self.headers: dict[str, str] = {}
         self.prompts: list[tuple[int, ...]] = []
+        self.replies: list[dict[str, Any]] = []
         self.busiest = self.running = 0
         self.lock = threading.Lock()
 
@@ -65,6 +66,19 @@ class Completions:
         found = {"tokens": words, "token_logprobs": values, "top_logprobs": best}
         choice = {"index": 0, "text": "", "logprobs": None if self.fault == "no-logprobs" else found}
         return {"choices": [choice], "usage": {"prompt_tokens": len(ids)}}
+
+    def reply(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request for a reply, sampled token by token from the seed of the request."""
+        ids = self.tokenizer.apply_chat_template(asked["messages"], add_generation_prompt=True)["input_ids"]
+        made: list[int] = []
+        with self.lock, torch.inference_mode():
+            self.replies.append(asked)
+            noise = torch.Generator().manual_seed(asked["seed"])
+            while len(made) < asked["max_tokens"] and (not made or made[-1] != self.tokenizer.eos_token_id):
+                shares = (self.model(torch.tensor([[*ids, *made]])).logits[0, -1] / asked["temperature"]).softmax(-1)
+                made.append(int(torch.multinomial(shares, 1, generator=noise)))
+        text = self.tokenizer.decode(made, skip_special_tokens=True)
+        return {"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}
 
     def _prompt(self, prompt: list[int] | str) -> list[int]:
         ids = self.tokenizer(prompt, add_special_tokens=False)["input_ids"] if isinstance(prompt, str) else prompt
@@ -120,7 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
         server, asked = self.server_of, json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if not self._allowed():
             return
-        if isinstance(asked["prompt"], str) != (server.takes == "text"):
+        chats = self.path.endswith("/chat/completions")
+        if not chats and isinstance(asked["prompt"], str) != (server.takes == "text"):
             self._answer(500, {"error": "another kind of prompt"})  # as llama-cpp-python does
             return
         with server.lock:
@@ -128,7 +143,12 @@ class _Handler(BaseHTTPRequestHandler):
             server.busiest = max(server.busiest, server.running)
             status = server.statuses.pop(0) if server.statuses else 200
         time.sleep(server.delay)
-        self._answer(status, server.complete(asked) if status == 200 else {"error": self.headers["Authorization"]})
+        self._answer(
+            status,
+            (server.reply if chats else server.complete)(asked)
+            if status == 200
+            else {"error": self.headers["Authorization"]},
+        )
         with server.lock:
             server.running -= 1
 

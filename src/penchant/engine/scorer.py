@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.call_checks import asked, kind
+from penchant.engine.chat_scores import ChatScorer
 from penchant.engine.continuation_scores import PrefixScorer
 from penchant.engine.fillers import GAP, Filler, GapFiller
 from penchant.engine.normalisations import PREFIXED, check_normalise, check_prefix, check_unigrams
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
-    """Scorer of sentences, spans, words, gaps and hidden vectors for one model."""
+class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader, ChatScorer):
+    """Scorer of sentences, spans, words, gaps, hidden vectors and replies for one model."""
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:

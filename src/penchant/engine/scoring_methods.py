@@ -171,6 +171,9 @@ def method_for(name: str | None, model: LanguageModel | Scores, *, pair: bool = 
             where=model.name,
             hint="score with a masked or causal checkpoint; use this model for embeddings only",
         )
+    if isinstance(model, LanguageModel) and model.replies_only:
+        message = "is asked for replies only (?chat), which have no scores"
+        raise ModelError(message, where=model.name, hint="use elicit: answer, or leave out ?chat")
     if name is None:
         name = {"causal": "lp", "masked": "pll"}.get(model.kind, GIVEN)
     method = METHODS.get(name)

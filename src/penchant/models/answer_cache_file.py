@@ -21,6 +21,7 @@ _TURNS = 24
 """Number of waits of `PATIENCE` seconds before giving up: two minutes in all."""
 TABLES = {
     "answers": ["key", "wants", "answer", "checksum"],
+    "replies": ["key", "answer", "checksum"],
     "files": ["path", "stamp", "sha256", "checksum"],
 }
 """The tables of a cache file and their columns."""

@@ -89,6 +89,11 @@ class LanguageModel:
         return network if isinstance(network, Server) else None
 
     @property
+    def replies_only(self) -> bool:
+        """True if the model is a served one that is asked for replies only."""
+        return self.served is not None and self.served.replies_only
+
+    @property
     def numbers(self) -> str:
         """The number format as cited in signatures, with the quantization of the weights, if any."""
         return f"{self.dtype}+{self.quantized}" if self.quantized else self.dtype

@@ -20,6 +20,8 @@ from penchant.text_io import refused_character
 
 TOKENIZER = "?tokenizer="
 """Separator between the name of a served model and its tokenizer."""
+CHAT = "?chat"
+"""End of the name of a served model that is asked for replies only."""
 KEYS = ("PENCHANT_API_KEY", "OPENAI_API_KEY")
 """Environment variables with the key for the server; the first that is set is used."""
 LARGEST = 64 << 20
@@ -51,7 +53,10 @@ def refuse_cluster(specs: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ServedAddress:
-    """The address of a served model: the base of the API, the model's name there, and its tokenizer."""
+    """The address of a served model: the base of the API, the model's name there, and its tokenizer.
+
+    There is no tokenizer if only replies are asked for.
+    """
 
     url: str
     name: str
@@ -59,9 +64,12 @@ class ServedAddress:
 
     @classmethod
     def of(cls, spec: str | Path) -> ServedAddress:
-        """Parse `URL#NAME` or `URL#NAME?tokenizer=TOKENIZER`. Raises ModelError, without any password."""
+        """Parse `URL#NAME`, `URL#NAME?tokenizer=TOKENIZER` or `URL#NAME?chat`.
+
+        Raises ModelError, without any password.
+        """
         url, _, named = str(spec).partition("#")
-        name, _, tokenizer = named.partition(TOKENIZER)
+        name, _, tokenizer = named.removesuffix(CHAT).partition(TOKENIZER)
         try:
             parts = urlsplit(url)
             host, _ = parts.hostname, parts.port
@@ -75,7 +83,8 @@ class ServedAddress:
         if parts.query or not name:
             message = "the address does not name a model of the server"
             raise ModelError(message, where=f"{parts.scheme}://{parts.netloc}{parts.path}", hint="add #NAME")
-        return cls(url.rstrip("/"), valid_name(name, url), tokenizer or name)
+        name = valid_name(name, url)
+        return cls(url.rstrip("/"), name, "" if named.endswith(CHAT) else tokenizer or name)
 
     def __str__(self) -> str:
         return f"{self.url}#{self.name}"
@@ -98,6 +107,18 @@ class _Usage(BaseModel):
 class _Body(BaseModel):
     choices: list[_Choice]
     usage: _Usage | None = None
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _Reply(BaseModel):
+    message: _Message
+
+
+class _Chat(BaseModel):
+    choices: list[_Reply]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +203,17 @@ class Client:
             raise self._error("answers with lists of tokens and log-probabilities of different lengths")
         counted = whole.usage.prompt_tokens if whole.usage else None
         return Completion(found.tokens, found.token_logprobs, best, counted)
+
+    def reply(self, messages: Sequence[dict[str, str]], temperature: float, seed: int, most: int) -> str:
+        """Return a reply to messages, sampled by the server in its own chat template."""
+        body = {"messages": messages, "temperature": temperature, "seed": seed, "max_tokens": most, "n": 1}
+        url = f"{self.address.url}/chat/completions"
+        data = self._send("POST", url, {"model": self.address.name, **body})
+        try:
+            (choice,) = _Chat.model_validate_json(data).choices
+        except ValueError as error:
+            raise self._error(f"answers with something else than one reply ({first_line(error)})") from None
+        return (choice.message.content or "").strip()
 
     def _json(self, method: str, url: str, *, patient: bool) -> Any:
         try:

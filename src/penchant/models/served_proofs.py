@@ -17,7 +17,7 @@ from penchant.models.file_hashes import Digests
 from penchant.models.proofs import Batching
 from penchant.models.served import SLOTS, TOKENIZER, Client, Completion, RefusedRequestError, ServedAddress
 from penchant.models.tokenizer import Tokenizer
-from penchant.models.tokenizer_files import PROBES, named_tokenizer
+from penchant.models.tokenizer_files import PROBES, named_tokenizer, of_bytes
 from penchant.plurals import counted
 
 NOISE, BOUND = 1e-2, 0.5
@@ -52,9 +52,11 @@ class Server:
         self.begin, self.as_text, self.hidden = tokenizer.prefix, False, False
         self.moves = 0.0
         self.version = client.version()
+        self.replies_only = not client.address.tokenizer
         self.proved: list[tuple[str, Literal["pass", "warn"], str]] = []
         self._spelled: dict[int, tuple[str, str]] = {}
-        _Proof(self).require()
+        if not self.replies_only:
+            _Proof(self).require()
 
     def __repr__(self) -> str:
         return f"<server of {self.client.address}>"
@@ -67,9 +69,8 @@ class Server:
     @property
     def about(self) -> str:
         """A description of the model and of how much its answers vary."""
-        return (
-            f"a causal model on {self.devices}, whose log-probabilities move by up to {self.moves:.2g} between requests"
-        )
+        moves = f"whose log-probabilities move by up to {self.moves:.2g} between requests"
+        return f"a causal model on {self.devices}, {'asked for replies only' if self.replies_only else moves}"
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -88,8 +89,10 @@ class Server:
     def logprobs(self, ids: Prompt) -> NDArray[np.float64]:
         """Return the log-probability of each token of a prompt given the tokens before it; NaN for the first.
 
-        Raises ModelError if the server fails or does not answer for these tokens.
+        Raises ModelError if the server fails or does not answer for these tokens, or is asked for replies only.
         """
+        if self.replies_only:
+            raise self.error("is asked for replies only", "use elicit: answer, or leave out ?chat")
         return self.values(ids, self.ask(ids))
 
     def ask(self, ids: Prompt, *, top: int = 1, echo: bool = True) -> Completion | None:
@@ -145,6 +148,8 @@ def served_tokenizer(
     address: ServedAddress, digests: Digests, *, code: bool = False
 ) -> tuple[Tokenizer, tuple[str, ...]]:
     """Return the tokenizer of a served model, and the warnings of transformers. Raises ModelError if there is none."""
+    if not address.tokenizer:
+        return Tokenizer(of_bytes(), special=False), ()
     try:
         _, hf, cautions = named_tokenizer(address.tokenizer, digests, code=code)
     except PenchantError as error:

@@ -167,3 +167,15 @@ def _differing(tokenizer: Any, model: Any) -> str:
         if wanted != [None if piece == tokenizer.unk_token else piece for piece in pieces]:
             return text
     return ""
+
+
+def of_bytes() -> Any:
+    """Return a tokenizer whose tokens are bytes, in place of one that is not known; it knows every text."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = {letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    tokenizer = Tokenizer(models.BPE(alphabet, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
