@@ -43,10 +43,10 @@ COMMON = (
     ("probe_fields", "session"),
     ("probe_signature",),
     ("settings",),
-    ("base",),
-    ("item_probes", "user_table"),
-    ("descriptor", "comparison", "row_probes"),
-    ("registry", "row_instruments"),
+    ("base", "elicit_settings"),
+    ("item_probes", "user_table", "elicitation"),
+    ("descriptor", "comparison", "row_probes", "elicitation_estimates"),
+    ("registry", "row_instruments", "elicitation_views"),
     ("notebook_display",),
 )
 """The modules that instruments have in common, lowest first."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import polars as pl
 import pytest
+import yaml
 
 from pages import Row, number, numbers, read, said, table_of
 from paths import ROOT, SHARED, bundled
@@ -181,11 +182,8 @@ def test_bundled_values() -> None:
         tables = {kind: pl.read_csv(bundled(name) / f"{kind}.csv") for kind in ("statements", "calibration")}
         assert len(tables["statements"]) == statements and len(tables["calibration"]) == neutral
         assert tables["statements"]["value"].n_unique() == values
-        variants = [
-            line.split(":")[1].strip()
-            for line in (bundled(name) / "set.yaml").read_text("utf-8").split("\n")
-            if "variant:" in line
-        ]
+        written = yaml.safe_load((bundled(name) / "set.yaml").read_text("utf-8"))
+        variants = [template["variant"] for template in written["templates"]]
         assert len(set(variants)) == wordings and len(variants) == 2 * wordings
 
 

@@ -134,18 +134,11 @@ def test_it_conforms(name: str, made: Callable[[str], Made]) -> None:
     assert made(name).section.results
 
 
-DEFAULTS = {
-    "equivalence": None,
-    "limit": None,
-    "on_unknown": "stop",
-    "compat": None,
-    "space": "none",
-    "ties": "half",
-    "marks": "refuse",
-    "neutral": "",
-    "language": None,
+OPTIONAL = {
+    *("equivalence", "limit", "on_unknown", "compat", "space", "ties", "marks", "neutral", "language"),
+    *("elicit", "reply", "orders", "samples", "temperature", "question"),
 }
-"""Settings that are signed only where they are not so."""
+"""Settings that are signed only where they are not the default."""
 UNSIGNED = ("columns", "same", "acceptable")
 """Settings that are signed in other words, or only with some data."""
 
@@ -163,8 +156,8 @@ def test_settings_come_back_as_typed_fields_and_are_signed(name: str, made: Call
             if how.citation or field in UNSIGNED:
                 cited.add(field)
                 continue
-            if field in DEFAULTS and key not in result.signature:
-                assert getattr(settings, field) == DEFAULTS[field]
+            if field in OPTIONAL and key not in result.signature:
+                assert getattr(settings, field) == info.get_default()
                 continue
             assert key in result.signature, f"{field} is not in the signature"
             # The value is one that the field itself takes, of its own type.

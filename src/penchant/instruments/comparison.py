@@ -22,9 +22,9 @@ S = TypeVar("S", bound=Settings)
 class Comparison(Generic[S]):
     """Comparison of two results on the same items.
 
-    `items` are the columns that identify an item. `estimates` computes the differences from the items of both results
-    and the settings of the first; each difference is named after its measure. The signatures may differ in model, dtype
-    and the `free` keys.
+    `items` are the columns that identify an item, where the items have them. `estimates` computes the differences
+    from the items of both results and the settings of the first; each difference is named after its measure. The
+    signatures may differ in model, dtype and the `free` keys.
     """
 
     settings: type[S]
@@ -37,7 +37,8 @@ class Comparison(Generic[S]):
 
         Raises StudyError if the results cannot be compared, naming the signature keys that differ.
         """
-        require_comparable(a, b, free={"model", "dtype", *self.free}, items=self.items)
+        items = [name for name in self.items if name in a.items.columns]
+        require_comparable(a, b, free={"model", "dtype", *self.free}, items=items)
         signature, models = difference_signature(a, b), models_of(a, b)
         found = self.estimates(a.items, b.items, self.settings.of(a.settings))
         return summary_table(

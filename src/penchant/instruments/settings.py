@@ -70,6 +70,11 @@ class Settings(BaseModel, metaclass=Called):
             raise ValueError(f"{self.name} does not support pilots, so limit cannot be set")
         return self
 
+    @property
+    def way(self) -> str:
+        """The suffix of the probe's directory in a study; "" for the usual way of measuring."""
+        return ""
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:

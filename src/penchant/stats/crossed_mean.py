@@ -209,7 +209,7 @@ def crossed_difference(
     answers: Array,
     *,
     shared: float,
-    calibrated: int,
+    calibrated: int | None,
     level: float,
     scale: tuple[float, float],
     weights: Array | None = None,
@@ -217,10 +217,10 @@ def crossed_difference(
     """Return the mean rating minus the respondents' mean over the same items, with a t interval and a test of 0.
 
     `ratings` has one rating per item, (items,); `answers` has the shape (people, items), without missing answers.
-    `shared` is the variance of the mean rating due to a calibration on `calibrated` units. `scale` contains the limits
-    of the scale of ratings and answers, which also limit the interval, given the interval of the respondents' mean.
-    `weights` are the respondents' survey weights, (people,), or None; the number of weighted respondents is Kish's
-    effective number.
+    `shared` is the variance of the mean rating due to a calibration on `calibrated` units (None: no calibration).
+    `scale` contains the limits of the scale of ratings and answers, which also limit the interval, given the
+    interval of the respondents' mean. `weights` are the respondents' survey weights, (people,), or None; the number
+    of weighted respondents is Kish's effective number.
 
     The error variance has three components: items (the variance of their gaps), people (the variance of their means),
     and `shared`. The degrees of freedom are based on the smaller of the numbers of items and people, a conservative

@@ -76,7 +76,7 @@ def check(
     else:
         placed = [(text, f"text {n}") for n, text in enumerate(listed_texts(given), 1)]
     findings = _findings(model, placed, scores, require_known(on_unknown))
-    if scores and not any(f.verdict == "fail" for f in findings):
+    if scores and not (model.replies_only or any(f.verdict == "fail" for f in findings)):
         findings.append(_batches(model, known_texts(model, placed, "skip")))
         findings += _local(model) if model.served else []
     return findings
@@ -131,7 +131,7 @@ def _head(model: LanguageModel) -> Finding:
     if model.kind == "encoder":
         return Finding("trained head", "fail", f"no word probabilities: {model.no_scores}")
     if model.served:
-        how = f"log-probabilities of prompts, from {model.network.devices}"
+        how = f"{'replies' if model.replies_only else 'log-probabilities of prompts'}, from {model.network.devices}"
     elif not fast_paths.allowed():
         how = f"whole model at every position ({fast_paths.PLAIN} is set)"
     elif model.network.shortens:
@@ -166,7 +166,7 @@ def _gap(model: LanguageModel) -> Finding:
 
 
 def _beginning(model: LanguageModel) -> Finding:
-    if model.kind != "causal":
+    if model.kind != "causal" or model.replies_only:
         return Finding("beginning token", "pass", "not needed")
     if model.begin is None:
         return Finding("beginning token", "warn", "none: the first token of a sentence is not scored")

@@ -84,8 +84,9 @@ def _folders(probes: Probes) -> list[str]:
     seen: dict[str, int] = {}
     names = []
     for probe in probes:
-        seen[probe.name] = seen.get(probe.name, 0) + 1
-        names.append(probe.name if seen[probe.name] == 1 else f"{probe.name}-{seen[probe.name]}")
+        name = f"{probe.name}-{probe.way}" if probe.way else probe.name
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
     return names
 
 

@@ -52,9 +52,9 @@ class ModelColumn:
 class TokenStrip:
     """A strip of tokens with one number per token.
 
-    `pieces` and `values` are the item columns with the tokens and the numbers. `of` is the column with the tokenized
-    text, or "" if the tokens are words. `said` returns a note for each item. `marks` is the column of the marks
-    described in `Strip`, or "" for none.
+    `pieces` and `values` are the item columns with the tokens and the numbers; without them there is no strip. `of`
+    is the column with the tokenized text, or "" if the tokens are words. `said` returns a note for each item.
+    `marks` is the column of the marks described in `Strip`, or "" for none.
     """
 
     name: str
@@ -105,7 +105,8 @@ class Items:
                 columns.append(BrowserColumn(head, column.kind, values, model, column.digits, column.signed))
             if model_remarks := self._remarks(result, own):
                 remarks[model] = pl.Series(model_remarks, dtype=pl.String)
-            strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
+            shown = [tokens for tokens in self.tokens if tokens.pieces in result.items.columns]
+            strips += [_strip(tokens, model, result, own) for tokens in shown]
         sums = self.sums and all(result.signature.get("method") not in _NO_SUMS for result in results)
         parallel = self.parallel(results) if callable(self.parallel) else self.parallel
         item_table = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), parallel, sums)

@@ -12,7 +12,8 @@ from penchant.instruments.minimal_pairs.claims import FAIR_CLAIMS
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.fair_pairs import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.instruments.minimal_pairs.pair_credits import ALL
-from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES, facts
+from penchant.instruments.minimal_pairs.text_facts import facts
+from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS
 from penchant.report.lazy_altair import alt

@@ -32,7 +32,10 @@ from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import SENTENCES, Measured, Model, beginning
+from penchant.instruments.elicitation import require_chat, signed_elicitation, spoken
+from penchant.instruments.elicitation_estimates import steadiness_cautions
 from penchant.instruments.item_probes import ItemProbe
+from penchant.instruments.minimal_pairs.asked_pairs import asked_estimates, asked_pairs, phrases, questions
 from penchant.instruments.minimal_pairs.cautions import (
     human_cautions,
     length_cautions,
@@ -51,6 +54,7 @@ from penchant.instruments.minimal_pairs.scored_pairs import prefix_cautions, pre
 from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, PairSettings
 from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
+from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.models.score_table import Scores
@@ -59,6 +63,8 @@ from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
 D = TypeVar("D")
+_OF_QUESTIONS = {"acceptable", "on_unknown", "marks", "ties"}
+"""Parameters of scored pairs that also apply to questions about them."""
 Drawn = tuple[PairSet, Item]
 """A pair with the set that contains it."""
 
@@ -258,29 +264,71 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
             self._judged[files] = read_judgements(files, self.pair_sets(base))
         return self._judged[files] if files else None
 
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """Return the sentences of the pairs, or what a chat model is asked, each with the location of its pair."""
+        if not self.asks:
+            return super().texts(base)
+        asked = questions([item for _, item in self.asked(base)], self)
+        return list(spoken(asked, phrases(self)))
+
+    def settle(self, model: Model) -> Self:
+        """Return the probe with its model-dependent parameters set. Raises MethodError if they are incompatible."""
+        if not self.asks:
+            return super().settle(model)
+        given = self.model_fields_set & {*PairSettings.model_fields} - {*Settings.model_fields} - _OF_QUESTIONS
+        if given:
+            message = f"{min(given)} is for scores of sentences, but elicit is {self.elicit}"
+            raise MethodError(message, hint=f"remove {min(given)}, or use elicit: sentence")
+        phrases(self)
+        require_chat(self, language_model(model))
+        return self.model_copy(update={"method": self.elicit, "normalise": ["none"]})
+
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Return the signature fields for the data and the scoring."""
         pair_sets = self.pair_sets(base)
         human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
         data = {"data": cite(pair_sets), **cited_columns(dict(self.columns))}
+        if self.asks:
+            return {**data, **human, **self._asking(language_model(model), pair_sets)}
         return {**data, **human, **self.how(model, pair_sets, base)}
 
     def measure(self, session: Session) -> Measured:
         """Score all pairs, and add people's judgements."""
         drawn, judged = self.asked(session.base), self.judgements(session.base)
         session.expect(len(drawn), inputs=2)
-        items, cautions = self.scored(session, drawn)
+        items, cautions = (self._answered if self.asks else self.scored)(session, drawn)
         if judged is None:
             return Measured(items, cautions)
         return Measured(judged.on(items), (*cautions, *judged.cautions))
 
+    def _asking(self, lm: LanguageModel, pair_sets: Sequence[PairSet]) -> dict[str, object]:
+        if prefixed(item for pairs in pair_sets for item in pairs.items):
+            raise MethodError("pairs with a prefix cannot be asked about", hint="use elicit: sentence")
+        stereotypes = any(pairs.kind in STEREOTYPES for pairs in pair_sets)
+        return {
+            "method": self.elicit,
+            "normalise": "none",
+            "question": hashlib.sha256(f"{self.question}|{self.language}".encode()).hexdigest()[:6],
+            **signed_elicitation(self, lm),
+            "acceptable": self.acceptable if stereotypes else "good",
+            **signed_unknown(self.on_unknown),
+        }
+
+    def _answered(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
+        known, left_out = self.known(session, drawn)
+        table, lost = asked_pairs(session, [(collection(pairs), item) for pairs, item in known], self)
+        return table, (*left_out, *lost)
+
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Yield accuracies, splits, gaps and length adjustments by data set and score, then estimates about people."""
+        if self.asks:
+            yield from asked_estimates(measured.items, self)
         yield from pair_estimates(measured.items, self)
         yield from human_estimates(measured.items, self)
 
-    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
         """Yield cautions about unequal token lengths, ties, small paradigms, poor linear fits, and judgements."""
+        yield from steadiness_cautions(estimates, "pairs")
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
         yield from human_cautions(measured.items)

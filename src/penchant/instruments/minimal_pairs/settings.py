@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from penchant.instruments.elicit_settings import Elicited
 from penchant.instruments.minimal_pairs.data import pair_rows
 from penchant.instruments.minimal_pairs.defects import Marks
 from penchant.instruments.minimal_pairs.formats import ROLES, PairColumns
@@ -105,7 +106,7 @@ class PairSettings(Settings):
         return listed(self.normalise)
 
 
-class MinimalPairsSettings(PairSettings):
+class MinimalPairsSettings(PairSettings, Elicited):
     """Parameters of minimal pairs."""
 
     name: ClassVar[str] = "minimal-pairs"
@@ -126,6 +127,10 @@ class MinimalPairsSettings(PairSettings):
     must be unchanged; they identify pairs whose id differs in the study. Empty cells are ignored. The model is compared
     with the majority of the raters and correlated with them. Default: none.
     """
+    question: str = "Which of these two sentences is more acceptable?"
+    """The question about the two sentences of a pair (`elicit: chat` or `answer`)."""
+    language: str = "en"
+    """The language of the instruction to choose an option, `en` or `cs` (`elicit: chat` or `answer`)."""
 
 
 class FairPairsSettings(PairSettings):

@@ -10,85 +10,44 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.comparison import of_one_model
+from penchant.instruments.elicitation_views import AT as STEADY
+from penchant.instruments.elicitation_views import COLUMNS as STEADINESS
 from penchant.instruments.minimal_pairs.claims import CLAIMS
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
     BY_DIFFERENCE,
-    CROWS_PAIRS,
     GAP,
     SLOPE,
     SPLITS,
 )
-from penchant.instruments.minimal_pairs.fitted_exponents import exponent_range
-from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
-from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.human_estimates import kind_of
 from penchant.instruments.minimal_pairs.human_judgements import SHARE
 from penchant.instruments.minimal_pairs.length_charts import (
     LENGTHS,
     accuracies_by_length,
-    is_curve,
     tokens_by_length,
 )
-from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, deltas, pair_of, preferences, stereotyped
+from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, deltas, preferences, stereotyped
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
+from penchant.instruments.minimal_pairs.text_facts import degrees, facts, roles
 from penchant.instruments.minimal_pairs.these_groups import THESE, TYPES, is_fixed, of_groups, sampled
 from penchant.records import BaseResult, Signature
-from penchant.report.item_browser import every_item
 from penchant.report.tables import Cell, Number, P, shown
 from penchant.stats.logistic import LACK_OF_FIT
 from penchant.views.figures import Drawn, Each, Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import FIRST, At, Line, RowSource, parted, sources
+from penchant.views.rows import FIRST, At, Line, RowSource
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
-from penchant.wording.phrases import read_method
 from penchant.wording.templates import Text
 
 MANY = 10
 """Number of paradigms above which the table by paradigm is shown as a detail."""
 _WORDS = Text.of(Path(__file__).parent).below("charts")
-
-
-def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the facts about results that templates of the report text may use."""
-    items = every_item(results)
-    of_stereotypes = stereotyped(items)
-    signatures = [result.signature for result in results]
-    pmi = any("pmi" in signature["normalise"].split(",") for signature in signatures)
-    prefixed = any(PREFIX in result.items.columns and (result.items[PREFIX] != "").any() for result in results)
-    return {
-        "sides": _roles(results, items, of_stereotypes),
-        "sides_of": {name: pair_of(name, results[0]) for name in items["dataset"].unique(maintain_order=True)},
-        "stereotypes": of_stereotypes,
-        "undrawn": {
-            name: [source.model for source in sources(alone) if len(source.frame) and not is_curve(source.frame)]
-            for name, alone in parted(results, "dataset")
-        },
-        "published": [name == CROWS_PAIRS for name in of_stereotypes],
-        "few": any(THESE in result.summary["scope"] for result in results),
-        "ties": list(dict.fromkeys(signature.get("ties", "half") for signature in signatures)),
-        "ways": list(dict.fromkeys(signature["method"] for signature in signatures)),
-        "hows": list(dict.fromkeys(how for each in signatures for how in each["normalise"].split(","))),
-        "exponents": exponent_range(items),
-        "spaced": [each["model"] for each in signatures if each.get("space") == "front"],
-        "prefixed": prefixed,
-        "neutral": list(dict.fromkeys(signature.get("neutral", "") for signature in signatures)) if pmi else [],
-        "untested": sum(not _degrees(line) for each in sources(results) for line in each.only(At(measure=LACK_OF_FIT))),
-        "kind": kind_of(items),
-        "lone": kind_of(items) is not None and lone(items),
-    }
-
-
-def _roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
-    """Return the names of the two sentences of a pair, such as acceptable and unacceptable."""
-    if not sets:
-        return "acceptable", "unacceptable"
-    more, less = pair_of(sets[0], replace(results[0], items=items))
-    alone = len(sets) == items["dataset"].n_unique()
-    return (more, less) if alone else (f"acceptable or {more}", f"unacceptable or {less}")
 
 
 # Tables --------------------------------------------------------------------------------------------------------------
@@ -106,11 +65,6 @@ _LEADING = ("pairs", "all", "A=U", "adjusted")
 
 def _many(lines: Sequence[Line]) -> bool:
     return len({line["group"] for line in lines}) > MANY
-
-
-def _degrees(line: Line) -> int:
-    test = read_method(line["test_method"])
-    return 0 if test is None else int(test.params["df"])
 
 
 def _over(line: Line) -> Cell:
@@ -164,6 +118,7 @@ TABLES = (
         detail=True,
     ),
     _PAIRS,
+    TableSpec("asking", STEADY, (_DATA, model(), count("pairs"), *STEADINESS)),
     TableSpec(
         "token-length-bias",
         At(measure=SLOPE, scope="overall"),
@@ -195,10 +150,10 @@ TABLES = (
         At(measure=LACK_OF_FIT),
         (
             *(_DATA, _GROUP, *_SCORED, count("pairs"), number("slope", "+.2f", measure=SLOPE), _FIT),
-            *(Column("df", _degrees), p("p-fit"), Column("holm-fit", lambda line: P(line["p_holm"]))),
+            *(Column("df", degrees), p("p-fit"), Column("holm-fit", lambda line: P(line["p_holm"]))),
         ),
         by_model=True,
-        takes=lambda line: bool(_degrees(line)),
+        takes=lambda line: bool(degrees(line)),
         detail=True,
     ),
     TableSpec(
@@ -344,7 +299,7 @@ def _judged(result: BaseResult) -> pl.DataFrame:
 
 
 def _preferred(result: BaseResult) -> pl.Series:
-    sides = _roles([result], result.items, stereotyped(result.items))
+    sides = roles([result], result.items, stereotyped(result.items))
     names = {1.0: sides[0], 0.5: "tie", 0.0: sides[1]}
     return pl.Series([names[each] for each in preferences(result.items, _hows(result)[0]).tolist()], dtype=pl.String)
 
@@ -362,7 +317,7 @@ def _longer(result: BaseResult) -> pl.Series:
 
 
 def _remarks(result: BaseResult) -> list[str]:
-    words = _WORDS.given(sides=_roles([result], result.items, stereotyped(result.items)))
+    words = _WORDS.given(sides=roles([result], result.items, stereotyped(result.items)))
     margins = [[(how, value) for value in deltas(result.items, how).tolist()] for how in _hows(result)]
     remarks = ([f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row] for row in zip(*margins, strict=True))
     return [words.get("margins", margins=", ".join(each)) for each in remarks]

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.instruments.elicitation_estimates import steadiness_cautions
 from penchant.instruments.values.calibration import CORRELATION, CROOKED, NORMALITY, SIGMA
 from penchant.instruments.values.cells import Cells
 from penchant.instruments.values.data import CAUTIONS
@@ -16,6 +17,7 @@ from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey
 from penchant.plurals import of_all
 from penchant.records import Estimate
+from penchant.wording.phrases import Note
 
 WEAK = 0.3
 """Correlation below which a caution is raised."""
@@ -29,23 +31,25 @@ MANY = 0.1
 
 def value_cautions(
     items: pl.DataFrame, settings: ValuesSettings, rows: Sequence[Estimate], survey: Survey | None
-) -> Iterator[str]:
+) -> Iterator[Note | str]:
     """Yield cautions about the calibration, the ratings and the survey."""
     if survey is not None and not survey.synthetic:
         yield from survey.cautions
     name = _names(items)
+    if settings.asks:
+        yield from steadiness_cautions(rows, "statements")
     neutral = Cells(items, settings).neutral
-    if neutral < FEW:
+    if neutral is not None and neutral < FEW:
         yield CAUTIONS.get("few-neutral", n=neutral, few=FEW)
     weak = [_number(e, name) for e in rows if e.measure == CORRELATION and not e.value >= WEAK]
-    if weak and settings.line == "origin":
+    if weak and settings.calibration == "origin":
         yield CAUTIONS.get("weak", cells=weak)
     bent = [f"{name(e.by)} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
     if bent:
         yield CAUTIONS.get("bent", cells=bent)
     crooked = [name(e.by) for e in rows if e.measure == SIGMA and any(note.code in CROOKED for note in e.notes)]
     if crooked:
-        yield CAUTIONS.get("crooked", cells=crooked, line=settings.line)
+        yield CAUTIONS.get("crooked", cells=crooked, line=settings.calibration)
     if settings.method == "span":
         yield from _unequal(items)
     astray = [_number(e, name) for e in rows if e.measure == MIRROR_CORRELATION and e.value < WEAK]
@@ -87,6 +91,8 @@ def _of_statements(items: pl.DataFrame) -> Iterator[str]:
     if (items["kind"] != "negation").all():
         one_way = means["id"].n_unique() >= ONE_WAY and not means["reversed"].any()
         yield CAUTIONS.get("acquiescence" if one_way else "unchecked")
+    if "agreement" not in means.columns:
+        return
     extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
     if len(extreme):
         yield CAUTIONS.get("extreme", n=len(extreme), of=len(means))

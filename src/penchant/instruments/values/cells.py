@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.calibration import CalibrationLines, Line, lines, rating, resampled_lines
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.settings import ValuesSettings
 from penchant.records import Estimate
 from penchant.stats.intervals import within_scale
@@ -24,6 +24,8 @@ NO_SPREAD = Note("values.no-spread")
 NO_INTERVAL = "values.no-interval"
 """Code of the method of a number without an interval."""
 _TEST = Method("t-test-same-errors", two_sided=True)
+_END = 1e-3
+"""Distance from the ends of the scale, as a share of it, at which the probit of a rating is bounded."""
 WANTED = 5
 """Number of statements below which an interval gets a note."""
 
@@ -100,6 +102,36 @@ class WordingCell:
         return np.where(self.reversed[inside], 6 - ratings, ratings)
 
 
+@dataclass(frozen=True)
+class AskedCell(WordingCell):
+    """One wording and group of questions to a chat model, whose ratings are known without a calibration.
+
+    `statements` has the ratings on both sides; there are no neutral statements.
+    """
+
+    @cached_property
+    def ratings(self) -> Array:
+        """The rating of every statement as worded."""
+        return self.statements[0]
+
+    @cached_property
+    def neutral_ratings(self) -> Array:
+        """No ratings."""
+        return np.empty(0)
+
+    @cached_property
+    def leaning(self) -> Array:
+        """The probit of a rating's place on the scale, which is unbounded."""
+        share = np.clip((self.ratings - LOW) / (HIGH - LOW), _END, 1 - _END)
+        leaning: Array = scipy.special.ndtri(share)
+        return leaning
+
+    def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
+        """Return the ratings of some statements in every resample, shape (resamples, statements); they are the same."""
+        chosen = self.ratings[inside]
+        return np.broadcast_to(chosen, (self.settings.resamples, len(chosen)))
+
+
 def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
     """Return the items with residual y − a·x − b, agreement P, rating 4P + 1, and `towards`, the mirrored rating.
 
@@ -127,6 +159,10 @@ class Cells:
         self.settings = settings
         self.cells: dict[tuple[str, str], WordingCell] = {}
         self._picks: dict[tuple[str, ...], NDArray[np.intp]] = {}
+        if settings.asks:
+            items = without_unanswered(items)
+        self.ids: list[str] = []
+        self.values: list[str] = []
         first: pl.DataFrame | None = None
         for (variant, group), members in items.group_by(["variant", "group"], maintain_order=True):
             if first is None:
@@ -137,14 +173,16 @@ class Cells:
             part = pl.concat(
                 [part.filter(pl.col("kind") == "calibration").sort("id"), part.filter(pl.col("kind") != "calibration")]
             )
+            columns = ("rating", "rating") if settings.asks else ("disagree", "agree")
             sides = {
-                kind: tuple(part.filter(pl.col("kind") == kind)[side].to_numpy() for side in ("disagree", "agree"))
+                kind: tuple(part.filter(pl.col("kind") == kind)[side].to_numpy() for side in columns)
                 for kind in ("calibration", "statement")
             }
             rows = part.filter(pl.col("kind") == "statement")
             neutral, statements = (cast(tuple[Array, Array], sides[kind]) for kind in ("calibration", "statement"))
             key = str(variant), str(group)
-            self.cells[key] = WordingCell(*key, neutral, statements, rows["reversed"].to_numpy(), settings)
+            kind_of_cell = AskedCell if settings.asks else WordingCell
+            self.cells[key] = kind_of_cell(*key, neutral, statements, rows["reversed"].to_numpy(), settings)
             self.ids, self.values = rows["id"].to_list(), rows["value"].to_list()
         self.variants = list(dict.fromkeys(variant for variant, _ in self.cells))
         self.groups = list(dict.fromkeys(group for _, group in self.cells))
@@ -170,9 +208,9 @@ class Cells:
         return self._picks[ids]
 
     @property
-    def neutral(self) -> int:
-        """The number of neutral statements."""
-        return len(next(iter(self.cells.values())).neutral[0])
+    def neutral(self) -> int | None:
+        """The number of neutral statements; None if there is no calibration."""
+        return None if self.settings.asks else len(next(iter(self.cells.values())).neutral[0])
 
     def method(self, n: int) -> Method:
         """Return the interval method used for n statements."""
@@ -233,6 +271,12 @@ class Cells:
 
     def _method(self, n: int, scale: str | None = None) -> Method:
         return Method("values.t-errors", df=n - 1, statements=n, neutral=self.neutral, scale=scale)
+
+
+def without_unanswered(items: pl.DataFrame) -> pl.DataFrame:
+    """Return the items without the statements that have no rating in some wording or group."""
+    lost = items.filter(pl.col("rating").is_null()).select("kind", "id").unique()
+    return items.join(lost, on=["kind", "id"], how="anti", maintain_order="left")
 
 
 def number_alone(code: str, why: Note | None = None) -> Method:

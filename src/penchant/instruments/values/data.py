@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from penchant.call_checks import asked, kind
 from penchant.errors import DataError, is_kept, line_noun, one_of, place
 from penchant.files import sha256_file
+from penchant.instruments.elicitation import Phrases
 from penchant.letter_case import capitalised
 from penchant.plurals import counted
 from penchant.tables.data_paths import SET_FILE, bundled, find_data
@@ -59,6 +60,12 @@ def _template(value: object) -> object:
     if text.count(_SLOT) != 1 or _SLOT in spans[0]:
         raise ValueError(f"write the clause once as {_SLOT}, outside the brackets")
     return text
+
+
+def _question(value: object) -> object:
+    if str(value).count(_SLOT) != 1:
+        raise ValueError(f"write the clause once as {_SLOT}")
+    return value
 
 
 Yes = Annotated[bool, BeforeValidator(_yes), WithJsonSchema({"enum": ["yes", "no"]})]
@@ -144,6 +151,32 @@ class TableColumns(BaseModel):
         return columns
 
 
+class AskedTemplate(BaseModel):
+    """A question about a clause for chat models, of one group in one wording."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    variant: Name = "main"
+    """The name of the wording; the first wording is the main one. Default: main."""
+    group: Name
+    """The group that the system message names; `people` if it names none."""
+    system: Written | None = None
+    """The system message, such as: You are a woman. Default: none."""
+    question: Annotated[Written, BeforeValidator(_question)]
+    """The question, with the clause at {statement}."""
+
+
+class ChatPart(BaseModel):
+    """Questions about clauses for chat models."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    options: Annotated[list[Written], Field(min_length=2, max_length=10)]
+    """The options from the lowest to the highest agreement; they stand for equally spaced ratings from 1 to 5."""
+    templates: Annotated[list[AskedTemplate], Field(min_length=1)]
+    """The question of every group in every wording."""
+    phrases: Phrases | None = None
+    """Instructions, and phrases by which replies are read. Default: those of the set's language, if it is en or cs."""
+
+
 class ValuesFile(BaseModel):
     """The file `set.yaml`; paths are relative to it."""
 
@@ -163,6 +196,8 @@ class ValuesFile(BaseModel):
     Default: none."""
     templates: Annotated[list[StanceTemplate], Field(min_length=1)] | None = None
     """The sentences of every group in every wording. Default: those of the set named under `like`."""
+    chat: ChatPart | None = None
+    """Questions for chat models (elicit: chat or answer). Default: those of the set named under `like`."""
     statement: str | None = None
     """The data statement. Default: none."""
 
@@ -198,6 +233,7 @@ class ValuesSet:
     templates: tuple[StanceTemplate, ...]
     files: tuple[Path, ...]
     sha256: str
+    chat: ChatPart | None = None
 
     def __repr__(self) -> str:
         counts = f"{counted(len(self.statements), 'statements')}, {len(self.calibration)} neutral"
@@ -250,6 +286,7 @@ def read_values(path: Any) -> ValuesSet:
     if description.templates is None and like is None:
         raise DataError("is missing", file=source, field="templates", hint=f"name a bundled set under like, or {_HINT}")
     _check_templates(description.templates or [], source)
+    _check_templates(description.chat.templates if description.chat else [], source)
     folder = source.parent
     statements, negations = _statements(folder / description.statements, description.columns.statements)
     own = like is None or "calibration" in description.model_fields_set
@@ -264,6 +301,7 @@ def read_values(path: Any) -> ValuesSet:
         tuple(description.templates or (like.templates if like else ())),
         files,
         hashlib.sha256("".join(sha256_file(file) for file in files).encode()).hexdigest(),
+        description.chat or (like.chat if like else None),
     )
 
 
@@ -278,7 +316,7 @@ def _like(description: ValuesFile, source: Path) -> ValuesSet | None:
     return read_values(SETS / description.like)
 
 
-def _check_templates(templates: list[StanceTemplate], path: Path) -> None:
+def _check_templates(templates: Sequence[StanceTemplate | AskedTemplate], path: Path) -> None:
     seen = [(template.variant, template.group) for template in templates]
     for key in seen:
         if seen.count(key) > 1:

@@ -12,6 +12,8 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import RANKS, against_survey
+from penchant.instruments.values.asked import RATING as RATING
+from penchant.instruments.values.asked import asked_estimates
 from penchant.instruments.values.calibration import calibration
 from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cells, WordingCell, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
@@ -32,7 +34,6 @@ from penchant.wording.phrases import Method, Note
 WIDEST = 2.0
 """The largest possible sd of ratings from 1 to 5."""
 MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
-RATING = "rating"
 RATINGS = "ratings"
 """The measure that `DIFFERENCE` compares."""
 WORDINGS = "difference of ratings between wordings"
@@ -55,12 +56,16 @@ def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Surve
     """Return all estimates from rated statements."""
     cells = Cells(items, settings)
     rows: list[Estimate] = []
+    if settings.asks:
+        rows += asked_estimates(items, settings)
+    if not cells.cells:  # no reply chooses an option
+        return rows
     for cell in cells.cells.values():
-        x, y = cell.neutral
-        rows += (
-            cell.placed(estimate, estimate.measure)
-            for estimate in calibration(x, y, line=settings.line, level=settings.level)
-        )
+        if not settings.asks:
+            rows += (
+                cell.placed(estimate, estimate.measure)
+                for estimate in calibration(*cell.neutral, line=settings.line, level=settings.level)
+            )
         rows += _ratings(cells, cell)
         rows += _negations(items, cell)
     rows += _consistency(cells)
@@ -152,6 +157,8 @@ def _ratings(cells: Cells, cell: WordingCell) -> Iterator[Estimate]:
         if name != EVERYTHING:
             spread = _spread(cells, cell, ratings, draws, cell.reversed[inside])
             yield from (cell.placed(estimate, estimate.measure, name) for estimate in spread)
+            if settings.asks:
+                continue
             drawn = cell.drawn_ratings(inside)
             n = len(cell.neutral[0])
             made = {"neutral": n, "resamples": settings.resamples, "seed": settings.seed}

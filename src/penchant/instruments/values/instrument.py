@@ -48,9 +48,9 @@ VALUES = Instrument(
     probe=Values,
     compare=Comparison(
         ValuesSettings,
-        ("id", "kind", "variant", "group", "sentence_agree", "sentence_disagree"),
+        ("id", "kind", "variant", "group", "sentence_agree", "sentence_disagree", "question"),
         differences,
-        free=("bos",),
+        free=("bos", "template"),
     ),
     section=section(VIEWS, TEXT),
     headline=Headline(At(measure=MEAN, variant=FIRST, item=""), At(measure=DIFFERENCE, variant=FIRST)),

@@ -15,8 +15,10 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.elicitation import require_chat, signed_elicitation, spoken
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import known_items, known_texts, signed_unknown
+from penchant.instruments.values.asked import asked_clauses, asked_items, chat_part, questions
 from penchant.instruments.values.cautions import value_cautions
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.data import CAUTIONS, StanceTemplate, Statement, ValuesSet, read_values
@@ -105,7 +107,11 @@ class Values(ValuesSettings, Probe[Rated]):
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """Return the sentences of both stances for every clause, with the place of the clause."""
-        return [(text, place) for text, _, place in self._sentences(self.asked(base))]
+        values_set = self.asked(base)
+        if self.asks:
+            phrases = chat_part(values_set)[1]
+            return list(spoken((question for _, _, question in questions(values_set)), phrases))
+        return [(text, place) for text, _, place in self._sentences(values_set)]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """Return the texts without those that are skipped as unknown to the tokenizer."""
@@ -129,13 +135,32 @@ class Values(ValuesSettings, Probe[Rated]):
 
     def settle(self, model: Model) -> Self:
         """Return a copy with method and calibration set. Raises MethodError if the model does not support it."""
+        if self.asks:
+            return self._settled_chat(language_model(model))
         method = self._method(language_model(model))
         line = self.calibration or ("origin" if method == SPAN else "difference")
         return self.model_copy(update={"method": method, "calibration": line})
 
+    def _settled_chat(self, lm: LanguageModel) -> Self:
+        for name, value in (("method", self.method), ("calibration", self.calibration)):
+            if value is not None:
+                message = f"{name} '{value}' is for sentences, but elicit is {self.elicit}"
+                raise MethodError(message, hint=f"remove {name}, or use elicit: sentence")
+        require_chat(self, lm)
+        return self
+
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Return the entries of the signature: set, survey, scoring method and calibration."""
         lm, values_set = language_model(model), self.statements(base)
+        if self.asks:
+            return {
+                "data": f"{values_set.name}#{values_set.sha256[:6]}",
+                "survey": _cited(self.answers(base)),
+                "method": self.elicit,
+                "calibration": "none",
+                **signed_elicitation(self, lm),
+                **signed_unknown(self.on_unknown),
+            }
         return {
             "data": f"{values_set.name}#{values_set.sha256[:6]}",
             "survey": _cited(self.answers(base)),
@@ -149,6 +174,9 @@ class Values(ValuesSettings, Probe[Rated]):
         """Score the sentences of both stances for every clause and calibrate them."""
         values_set = self.asked(session.base)
         clauses, cautions = self._known(session.lm, values_set)
+        if self.asks:
+            kept = replace(values_set, statements=_of(clauses, "statement"), negations=_of(clauses, "negation"))
+            return Rated(asked_items(session, kept, self), cautions, survey=self.answers(session.base))
         cautions += tuple(missing_cautions(((clause.text, clause.place) for clause in clauses), "clauses"))
         cautions += tuple(repeated_rows(((clause.text, clause.place) for clause in clauses), "clauses"))
         sentences = list(self._sentences(values_set, clauses))
@@ -168,8 +196,8 @@ class Values(ValuesSettings, Probe[Rated]):
         """
         clauses, cautions = known_items(
             lm,
-            list(values_set.clauses()),
-            lambda clause: [text for text, _, _ in self._sentences(values_set, [clause])],
+            asked_clauses(values_set) if self.asks else list(values_set.clauses()),
+            lambda clause: [clause.text] if self.asks else [s[0] for s in self._sentences(values_set, [clause])],
             lambda clause: clause.place,
             self.on_unknown,
             "clauses",
@@ -179,7 +207,7 @@ class Values(ValuesSettings, Probe[Rated]):
         if len(kept) < len(clauses):
             alone = [clause.id for clause in clauses if clause.kind == "negation" and clause.id not in statements]
             cautions += (CAUTIONS.get("negations-alone", ids=alone),)
-        lost = {"statement", "calibration"} - {clause.kind for clause in kept}
+        lost = {"statement", *([] if self.asks else ["calibration"])} - {clause.kind for clause in kept}
         if lost:
             raise DataError(
                 f"every {min(lost)} clause has text unknown to the tokenizer of {lm.name}",
@@ -192,7 +220,7 @@ class Values(ValuesSettings, Probe[Rated]):
         """Return the estimates: calibration, ratings, differences, consistency, and the comparison with the survey."""
         return value_estimates(measured.items, self, measured.survey)
 
-    def cautions(self, measured: Rated, estimates: Sequence[Estimate]) -> Iterable[str]:
+    def cautions(self, measured: Rated, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
         """Return cautions about the calibration, the ratings and the survey."""
         values = measured.items.filter(kind="statement")["value"].unique(maintain_order=True).to_list()
         return [*value_cautions(measured.items, self, estimates, measured.survey), *name_cautions(values, "values")]
@@ -205,6 +233,10 @@ class Values(ValuesSettings, Probe[Rated]):
                 f"method '{self.method}' does not fit {lm.name}, which is a {lm.kind} model", hint=f"use {fitting}"
             )
         return fitting
+
+
+def _of(clauses: Iterable[Statement], kind: str) -> tuple[Statement, ...]:
+    return tuple(clause for clause in clauses if clause.kind == kind)
 
 
 def _cited(survey: Survey | None) -> str:

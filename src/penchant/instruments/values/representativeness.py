@@ -281,7 +281,7 @@ def from_people(cell: WordingCell, people: Array, weights: Array | None, chosen:
         ratings,
         people,
         shared=float(drawn.var()),
-        calibrated=len(cell.neutral[0]),
+        calibrated=len(cell.neutral[0]) or None,
         level=settings.level,
         scale=(LOW, HIGH),
         weights=weights,

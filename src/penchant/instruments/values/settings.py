@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from penchant.errors import MethodError
+from penchant.instruments.elicit_settings import Elicited
 from penchant.instruments.probe_fields import CITED, Data, Given, TableField, default_of
-from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.values.calibration import Line
 from penchant.instruments.values.data import file_of_set
@@ -19,7 +19,7 @@ DIFFERENCE = "difference of ratings"
 """The measure of the difference between two groups, or between two models."""
 
 
-class ValuesSettings(Settings):
+class ValuesSettings(Elicited):
     """The parameters of value statements."""
 
     name: ClassVar[str] = "values"
@@ -35,7 +35,7 @@ class ValuesSettings(Settings):
     See `penchant schema values`. Default: none.
     """
     method: Literal["span", "lp"] | None = None
-    """The scoring method of a stance: `span` or `lp`.
+    """The scoring method of a stance in a sentence: `span` or `lp`.
     `span` masks all its tokens at once and sums their log-probabilities (default for masked models); `lp` takes the
     log-probability of the whole sentence (default for causal models).
     """

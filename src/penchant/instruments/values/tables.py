@@ -12,6 +12,8 @@ from typing import Any
 import polars as pl
 import scipy
 
+from penchant.instruments.elicitation_views import AT as STEADY
+from penchant.instruments.elicitation_views import COLUMNS as STEADINESS
 from penchant.instruments.values.against_survey import (
     DESIGN,
     EFFECTIVE,
@@ -153,6 +155,11 @@ def _spread(line: Line) -> Cell:
     return replace(estimate(line.row), star=star)
 
 
+def _p_of_spread(line: Line) -> Cell:
+    spread, chance = line.at(measure=SPREAD), line.at(measure=CHANCE)
+    return "" if spread is None or chance is None else P(spread["p_holm"])
+
+
 def _alone(key: str, form: str = ".2f", **levels: object) -> Column:
     return beside(key, levels, lambda line: Number(line["value"], form=form), Number())
 
@@ -167,7 +174,7 @@ def _sum(measure: str, **levels: object) -> Column:
 
 _RATINGS = (
     *(_VALUE, _GROUP, model(), _STATEMENTS, number("mean"), beside("spread", {"measure": SPREAD}, _spread, Number())),
-    beside("p-spread", {"measure": SPREAD}, lambda line: P(line["p_holm"]), P(math.nan)),
+    Column("p-spread", _p_of_spread, P(math.nan)),
     *(number("chance", measure=CHANCE), number("survey-mean", measure=SURVEY_MEAN, **_PEOPLE)),
     number("representativeness", measure=REPRESENTATIVE),
 )
@@ -268,6 +275,7 @@ _SHOWN: dict[str, Any] = {
         "short_at": At(dimension=EVERYTHING),
     },
     "from-groups": {"at": At(measure=FROM_GROUP), "columns": _FROM_GROUPS, "first": _LEADING, "by_model": True},
+    "asking": {"at": STEADY, "columns": (_WORDING, _GROUP, model(), _STATEMENTS, *STEADINESS), "by_model": True},
     "calibration": {"at": At(measure=(SLOPE, OFFSET)), "columns": _CALIBRATED, "by_model": True},
     "robustness": {"at": At(measure=_is_robustness), "columns": _ROBUST, "by_model": True},
 }
@@ -316,7 +324,7 @@ _SURVEYED = TableSpec(
 TABLES = (
     *(_MAIN[name] for name in ("ratings", "beside-survey", "groups")),
     _WORDINGS,
-    *(_MAIN[name] for name in ("nearer", "from-groups", "calibration", "robustness")),
+    *(_MAIN[name] for name in ("nearer", "from-groups", "asking", "calibration", "robustness")),
     *map(_by_wording, _SHOWN),
     _STATED,
     _SURVEYED,

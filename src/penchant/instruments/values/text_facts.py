@@ -30,6 +30,8 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     return {
         "ways": list(dict.fromkeys((each["method"], each["calibration"]) for each in signatures)),
         "unlike": {key: own for key, own in unlike.items() if len(own) > 1},
+        "asked": items["options"].to_list()[0] if "options" in items.columns else None,
+        "elicited": [dict(each) for each in signatures if each["calibration"] == "none"],
         "causal": any(each["method"] == "lp" for each in signatures),
         "survey": "" if signatures[0]["survey"] == "none" else signatures[0]["survey"],
         "synthetic": is_synthetic(results[0]),
@@ -83,7 +85,12 @@ def _left_out(source: RowSource) -> Iterator[tuple[str, str, int, int, float]]:
 
 
 def template(row: Mapping[str, str]) -> str:
-    """Return the template of an item, with {statement} for its clause and agree|disagree where its sentences differ."""
+    """Return the template of an item, with {statement} for its clause.
+
+    Of two sentences it has agree|disagree where they differ; a question follows its system message.
+    """
+    if "question" in row:
+        return " ".join(filter(None, [row["system"], row["question"].replace(row["text"], "{statement}")]))
     agree, disagree = (_without(row[f"sentence_{stance}"], row["text"]).split(" ") for stance in ("agree", "disagree"))
     same = min(len(agree), len(disagree))
     start = next((i for i in range(same) if agree[i] != disagree[i]), same)

@@ -32,7 +32,12 @@ _SIZE = 240
 
 
 def calibration(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return charts of agreeing against disagreeing, with calibration and identity, by model and group."""
+    """Return charts of agreeing against disagreeing, with calibration and identity, by model and group.
+
+    None for questions, which have no calibration.
+    """
+    if "agree" not in results[0].items.columns:
+        return None
     rows = []
     for model, result in zip(models(results), results, strict=True):
         items = result.items.filter(pl.col("variant") == result.items["variant"][0])

@@ -1,0 +1,43 @@
+"""The settings of an instrument whose items can be put to a chat model as questions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from penchant.instruments.settings import Settings
+
+Elicit = Literal["sentence", "chat", "answer"]
+
+
+class Elicited(Settings):
+    """The parameters of an instrument whose items can be put to a chat model as questions."""
+
+    elicit: Elicit = "sentence"
+    """The way a model is asked: `sentence`, `chat` or `answer`.
+
+    `sentence` (default) scores bare sentences. `chat` puts a question with options into the chat template of the model
+    and takes the log-probability of each option. `answer` also samples replies and reads them.
+    """
+    reply: Literal["label", "text"] = "label"
+    """What a chat model is to reply: the `label` of an option, a letter (default), or its `text`."""
+    orders: Literal["balanced", "all"] = "balanced"
+    """The orders in which options are listed, over which probabilities are averaged: `balanced` or `all`.
+
+    `balanced` (default) turns the list and its reverse round, so that each option stands in each place equally often.
+    """
+    samples: Annotated[int, Field(ge=1, le=1_000)] = 10
+    """Number of replies sampled for each question, with the orders in turn (`elicit: answer`)."""
+    temperature: Annotated[float, Field(ge=0, le=5)] = 1.0
+    """Temperature at which replies are sampled; 0 takes the likeliest token."""
+
+    @property
+    def asks(self) -> bool:
+        """True if items are put to a chat model as questions."""
+        return self.elicit != "sentence"
+
+    @property
+    def way(self) -> str:
+        """The way of asking, unless it is the usual one."""
+        return self.elicit if self.asks else ""

@@ -1,0 +1,241 @@
+"""Questions with options put to a chat model: orders of the options, prompts, and the reading of replies."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from penchant.engine.chat_scores import Sampling
+from penchant.errors import MethodError, ModelError
+from penchant.instruments.elicit_settings import Elicited
+from penchant.instruments.session import Session
+from penchant.models.chat_template import ChatPrompt, ChatTemplate
+from penchant.models.load import LanguageModel
+from penchant.tables.documents import Written, read_document
+
+Order = tuple[int, ...]
+"""The option at each place of a list of options."""
+OPTION, REFUSED, HEDGED, UNREAD = "option", "refused", "hedged", "unread"
+"""Readings of a reply."""
+_LETTERS = "ABCDEFGHIJ"
+_MOST_REORDERED = 6
+"""Number of options above which they are not put in every order."""
+
+
+class Phrases(BaseModel):
+    """The phrases of a language for questions with options."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    label: Written
+    """The instruction to reply with a letter."""
+    text: Written
+    """The instruction to reply with the text of an option."""
+    openings: list[Written] = []
+    """Beginnings that may stand before an option in a reply, such as "my answer is"."""
+    refusals: list[Written] = []
+    """Phrases of which one marks a reply without an option as a refusal."""
+    hedges: list[Written] = []
+    """Phrases of which one marks a reply without an option as a hedge."""
+
+
+class _PhraseBook(BaseModel):
+    languages: dict[str, Phrases]
+
+
+def phrases_of(language: str) -> Phrases | None:
+    """Return the phrases of a language by its BCP 47 tag; None if it is not among those that penchant knows."""
+    return _book().get(language.partition("-")[0])
+
+
+@cache
+def _book() -> Mapping[str, Phrases]:
+    return read_document(Path(__file__).parent / "elicitation.yaml", _PhraseBook, hint="").languages
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceQuestion:
+    """A question with options; `place` is its location for error messages."""
+
+    text: str
+    options: tuple[str, ...]
+    place: str
+    system: str = ""
+
+    def prompt(self, order: Order, reply: str, phrases: Phrases) -> ChatPrompt:
+        """Return the prompt that lists the options in an order."""
+        marks = [f"{letter}." if reply == "label" else "-" for letter in _LETTERS]
+        listed = [f"{mark} {self.options[option]}" for mark, option in zip(marks, order, strict=False)]
+        asked = phrases.label if reply == "label" else phrases.text
+        return ChatPrompt("\n".join([self.text, *listed, asked]), self.system)
+
+    def replies(self, order: Order, reply: str) -> list[str]:
+        """Return the reply that chooses each option."""
+        if reply == "text":
+            return list(self.options)
+        return [_LETTERS[order.index(option)] for option in range(len(self.options))]
+
+
+def orders_of(options: int, how: str) -> list[Order]:
+    """Return the orders of a number of options. Raises MethodError if there are too many."""
+    if not 2 <= options <= (_MOST_REORDERED if how == "all" else len(_LETTERS)):
+        hint = "use orders: balanced" if options <= len(_LETTERS) else f"give at most {len(_LETTERS)}"
+        raise MethodError(f"{options} options cannot be listed in {how} orders", hint=hint)
+    if how == "all":
+        return list(permutations(range(options)))
+    ahead = tuple(range(options))
+    lists = (ahead, ahead[::-1])
+    return list(dict.fromkeys(each[start:] + each[:start] for each in lists for start in range(options)))
+
+
+@dataclass(frozen=True, slots=True)
+class Elicitation:
+    """The outcome of a question put to a model.
+
+    `probabilities` (orders, options) are normalised over the options in each order; empty if the model gives none.
+    Each of the sampled `replies` has its reading in `readings`, and the option that it chooses, or None, in
+    `chosen`.
+    """
+
+    probabilities: NDArray[np.float64]
+    replies: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()
+    chosen: tuple[int | None, ...] = ()
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The probability of each option, averaged over orders; empty if the model gives none."""
+        return self.probabilities.mean(axis=0) if len(self.probabilities) else np.empty(0)
+
+
+def elicited(
+    session: Session, questions: Sequence[ChoiceQuestion], settings: Elicited, phrases: Phrases
+) -> Iterator[Elicitation]:
+    """Yield the outcome of each question put to the model of a session.
+
+    Raises ModelError if the model has no chat template.
+    """
+    samples = settings.samples if settings.elicit == "answer" else 0
+    silent = session.lm.replies_only
+    all_orders = [orders_of(len(question.options), settings.orders) for question in questions]
+    pairs = list(zip(questions, all_orders, strict=True))
+    session.expect((0 if silent else sum(map(len, all_orders))) + samples * len(questions))
+    asked = ((q, order) for q, orders in pairs for order in orders)
+    logprobs = session.scorer.replies_logprobs(
+        (q.prompt(order, settings.reply, phrases), q.replies(order, settings.reply), q.place) for q, order in asked
+    )
+    how = Sampling(settings.temperature, settings.seed, MOST_TOKENS)
+    drawn = session.scorer.sampled(
+        (
+            (q.prompt(orders[number % len(orders)], settings.reply, phrases), number, q.place)
+            for q, orders in pairs
+            for number in range(samples)
+        ),
+        how,
+        session.run.cache,
+    )
+    for question, orders in pairs:
+        table = np.array([] if silent else list(islice(logprobs, len(orders)))).reshape(-1, len(question.options))
+        shares = np.exp(table - np.logaddexp.reduce(table, axis=1, keepdims=True))
+        replies = tuple(islice(drawn, samples))
+        read = [
+            reading(reply, question.options, orders[number % len(orders)], phrases)
+            for number, reply in enumerate(replies)
+        ]
+        yield Elicitation(shares, replies, tuple(code for code, _ in read), tuple(option for _, option in read))
+
+
+MOST_TOKENS = 32
+"""Maximum number of tokens of a sampled reply."""
+
+
+def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) -> tuple[str, int | None]:
+    """Return the reading of a reply (`OPTION`, `REFUSED`, `HEDGED` or `UNREAD`), and the option that it chooses.
+
+    A reply chooses an option if it begins, perhaps after an opening such as "my answer is", with the option's letter
+    and a mark after it, or with the option's text. A letter followed by the text of another option is unread.
+    """
+    whole = plain = _plain(reply)
+    for opening in sorted(map(_plain, phrases.openings), key=len, reverse=True):
+        if re.match(rf"{re.escape(opening)}(?!\w)", whole):
+            plain = whole[len(opening) :].lstrip(" :.,–-\"'")
+            break
+    texts = {_plain(text): option for option, text in enumerate(options)}
+    if label := re.match(r"\(?([a-j])(?:$|[.:),\]\n]|\s+[–-])\s*(.*)", plain, re.DOTALL):
+        place = _LETTERS.lower().index(label[1])
+        if place < len(order):
+            said = _beginning(label[2], texts)
+            return (OPTION, order[place]) if said in (None, order[place]) else (UNREAD, None)
+    if (said := _beginning(plain, texts)) is not None:
+        return OPTION, said
+    for code, listed in ((REFUSED, phrases.refusals), (HEDGED, phrases.hedges)):
+        if any(_plain(phrase) in whole for phrase in listed):
+            return code, None
+    return UNREAD, None
+
+
+def _beginning(text: str, options: Mapping[str, int]) -> int | None:
+    """Return the option with whose text a text begins, the longest if there are several."""
+    for option in sorted(options, key=len, reverse=True):
+        if re.match(rf"{re.escape(option)}(?!\w)", text):
+            return options[option]
+    return None
+
+
+def _plain(text: str) -> str:
+    plain = unicodedata.normalize("NFC", text).casefold().replace("’", "'").replace("*", "")
+    return plain.strip(" \t\n\"'“”„‚‘`")
+
+
+def elicitation_columns(found: Sequence[Elicitation]) -> list[pl.Series]:
+    """Return the columns of outcomes in a table of items."""
+    columns: dict[str, list[Any]] = {
+        "probabilities": [each.mean.tolist() for each in found],
+        "order_probabilities": [each.probabilities.tolist() for each in found],
+        "replies": [list(each.replies) for each in found],
+        "readings": [list(each.readings) for each in found],
+        "chosen": [list(each.chosen) for each in found],
+    }
+    numbers = pl.List(pl.Float64)
+    types = [numbers, pl.List(numbers), pl.List(pl.String), pl.List(pl.String), pl.List(pl.Int64)]
+    pairs = zip(columns.items(), types, strict=True)
+    return [pl.Series(name, values, dtype=dtype) for (name, values), dtype in pairs]
+
+
+def spoken(texts: Iterable[ChoiceQuestion], phrases: Phrases) -> Iterator[tuple[str, str]]:
+    """Yield every text of the questions that a model must be able to encode, with its location."""
+    for question in texts:
+        for text in (question.system, question.text, *question.options, phrases.label, phrases.text):
+            if text:
+                yield text, question.place
+
+
+def signed_elicitation(settings: Elicited, model: LanguageModel) -> dict[str, object]:
+    """Return the signature fields of questions put to a chat model."""
+    drawn = {"samples": settings.samples, "temperature": f"{settings.temperature:g}", "most-tokens": MOST_TOKENS}
+    return {
+        "reply": settings.reply,
+        "orders": settings.orders,
+        **(drawn if settings.elicit == "answer" else {}),
+        "template": "unknown" if model.replies_only else ChatTemplate(model).digest[:7],
+        **({"tokenizer": "unknown"} if model.replies_only else {}),
+    }
+
+
+def require_chat(settings: Elicited, model: LanguageModel) -> None:
+    """Raise ModelError if a model cannot be asked in the way of the settings."""
+    if not model.replies_only:
+        ChatTemplate(model)
+    elif settings.elicit != "answer":
+        message = "is asked for replies only (?chat), which have no probabilities"
+        raise ModelError(message, where=model.name, hint="use elicit: answer, or leave out ?chat")

@@ -1,0 +1,91 @@
+"""Minimal pairs put to a chat model as questions: which of the two sentences is more acceptable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from penchant.engine.sentence_scores import SentenceScore
+from penchant.errors import MethodError
+from penchant.instruments.elicitation import (
+    ChoiceQuestion,
+    Elicitation,
+    Phrases,
+    elicitation_columns,
+    elicited,
+    phrases_of,
+)
+from penchant.instruments.elicitation_estimates import steadiness
+from penchant.instruments.minimal_pairs.formats import ROLES
+from penchant.instruments.minimal_pairs.pair_credits import ALL
+from penchant.instruments.minimal_pairs.scored_pairs import items_table
+from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings
+from penchant.instruments.session import Session
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate, Item
+from penchant.wording.phrases import Note
+
+
+def phrases(settings: MinimalPairsSettings) -> Phrases:
+    """Return the phrases around the questions. Raises MethodError if penchant knows none in the language."""
+    known = phrases_of(settings.language)
+    if known is None:
+        raise MethodError(f"penchant knows no phrases in the language '{settings.language}'", hint="use en or cs")
+    return known
+
+
+def questions(items: Sequence[Item], settings: MinimalPairsSettings) -> list[ChoiceQuestion]:
+    """Return the question about each pair."""
+    return [ChoiceQuestion(settings.question, tuple(item.texts[r] for r in ROLES), item.place) for item in items]
+
+
+def asked_pairs(
+    session: Session, items: Sequence[tuple[str, Item]], settings: MinimalPairsSettings
+) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+    """Return one row per pair, and a note on pairs about which no reply chooses a sentence; they are left out.
+
+    The score of a sentence is its probability as the option, averaged over orders, or the share of the replies with an
+    option that choose it.
+    """
+    asked = questions([item for _, item in items], settings)
+    found = list(elicited(session, asked, settings, phrases(settings)))
+    shares = [_shares(each, settings) for each in found]
+    kept = [number for number, share in enumerate(shares) if share]
+    scores = [_scores(session.lm, items[number][1], shares[number]) for number in kept]
+    table = items_table([items[number] for number in kept], scores)
+    table = table.with_columns(elicitation_columns([found[number] for number in kept]))
+    lost = len(items) - len(kept)
+    return table, ((Note("items-without-option", lost=lost, of=len(items), noun="pairs"),) if lost else ())
+
+
+def _shares(found: Elicitation, settings: MinimalPairsSettings) -> list[float]:
+    """Return the share of each sentence; empty if no reply chooses one."""
+    if settings.elicit == "chat":
+        return [float(share) for share in found.probabilities.mean(axis=0)]
+    chosen = [option for option in found.chosen if option is not None]
+    return [chosen.count(side) / len(chosen) for side in range(len(ROLES))] if chosen else []
+
+
+def _scores(model: LanguageModel, item: Item, shares: Sequence[float]) -> tuple[SentenceScore, SentenceScore]:
+    texts = [item.texts[role] for role in ROLES]
+    if model.replies_only:
+        without = [
+            SentenceScore(text, share, None, (), np.empty(0), ()) for text, share in zip(texts, shares, strict=True)
+        ]
+        return without[0], without[1]
+    good, bad = (
+        SentenceScore(text, share, len(ids), tuple(model.tokenizer.strings(ids)), np.full(len(ids), np.nan), tuple(ids))
+        for text, share, ids in zip(texts, shares, model.tokenizer.token_ids(texts), strict=True)
+    )
+    return good, bad
+
+
+def asked_estimates(items: pl.DataFrame, settings: MinimalPairsSettings) -> Iterator[Estimate]:
+    """Yield how steady the answers are, by data set; the answer to a question is the probability of the first role."""
+    for name in items["dataset"].unique(maintain_order=True).to_list():
+        by = {"dataset": name, "scope": "overall", "group": ALL, "split": ALL, "normalise": "none"}
+        for estimate in steadiness(items.filter(dataset=name), np.array([1.0, 0.0]), settings.level, "pairs"):
+            yield replace(estimate, by=by)
