@@ -4,6 +4,7 @@ from bench.simulations import (
     acceptability,
     amplification,
     associations,
+    chat,
     crossed,
     curves,
     judged,
@@ -35,5 +36,6 @@ def simulations() -> list[Simulation]:
         *amplification.ALL,
         *crossed.ALL,
         *curves.ALL,
+        *chat.ALL,
         *verdicts.ALL,
     ]
