@@ -193,8 +193,9 @@ def _beginning(text: str, options: Mapping[str, int]) -> int | None:
 
 
 def _plain(text: str) -> str:
+    """Return a text in lower case and NFC, without asterisks and without marks before its first word or bracket."""
     plain = unicodedata.normalize("NFC", text).casefold().replace("’", "'").replace("*", "")
-    return plain.strip(" \t\n\"'“”„‚‘`")
+    return re.sub(r"^[^\w(]+", "", plain).strip()
 
 
 def elicitation_columns(found: Sequence[Elicitation]) -> list[pl.Series]:
