@@ -10,6 +10,7 @@ from bench.simulations import (
     judged,
     means,
     proportions,
+    questions,
     stereoset,
     values,
     values_people,
@@ -36,6 +37,7 @@ def simulations() -> list[Simulation]:
         *amplification.ALL,
         *crossed.ALL,
         *curves.ALL,
+        *questions.ALL,
         *chat.ALL,
         *verdicts.ALL,
     ]

@@ -2,6 +2,7 @@
 
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Probe
+from penchant.instruments.choice_probes import ChoiceProbe
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.measures import Contrast, Mean
 from penchant.instruments.row_instruments import instrument_of
@@ -11,6 +12,7 @@ from penchant.instruments.settings import Settings
 from penchant.records import Estimate
 
 __all__ = [
+    "ChoiceProbe",
     "Contrast",
     "DataError",
     "Estimate",

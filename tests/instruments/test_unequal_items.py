@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LETTERS = {
     "acceptability": "pb",
     "amplification": "cz",
+    "bbq": "bp",
     "bec-pro": "jx",
     "cloze": "bw",
     "disco": "jv",

@@ -31,20 +31,23 @@ SHARES = {
 STEADINESS = (OVER_ORDERS, TURNED, OVER_REPLIES, MISMATCH, *SHARES.values())
 
 
-def steadiness(items: pl.DataFrame, scale: Array, level: float, noun: str) -> Iterator[Estimate]:
+def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str) -> Iterator[Estimate]:
     """Yield how steady the answers to some items are, on a scale with one value per option.
+
+    Without a scale, the spread over orders is that of the options' probabilities, averaged over options, and there is
+    none over replies.
 
     `items` has the columns order_probabilities, probabilities (both may be empty), readings and chosen; items are
     independent, and replies are clustered by item.
     """
     tables = [np.array(each) for each in items["order_probabilities"].to_list() if each]
-    widest = float(np.ptp(scale)) / 2
+    widest = 1.0 if scale is None else float(np.ptp(scale))
     if not tables:
         unknown = Note("no-probabilities")
         yield Estimate(OVER_ORDERS, np.nan, len(items), level=level, notes=(unknown,))
     else:
-        spreads = [float((table @ scale).std(ddof=1)) for table in tables]
-        yield replace(t_mean(spreads, level=level, noun=noun, bounds=(0.0, 2 * widest)), measure=OVER_ORDERS)
+        spreads = [float((table if scale is None else table @ scale).std(0, ddof=1).mean()) for table in tables]
+        yield replace(t_mean(spreads, level=level, noun=noun, bounds=(0.0, widest)), measure=OVER_ORDERS)
         turned = [float(len({int(row.argmax()) for row in table}) > 1) for table in tables]
         yield replace(accuracy(turned, level=level), measure=TURNED)
     readings = items["readings"].to_list()
@@ -56,9 +59,9 @@ def steadiness(items: pl.DataFrame, scale: Array, level: float, noun: str) -> It
         own = (codes == code).astype(np.float64)
         yield replace(clustered_mean(own, places, level=level, noun=noun, proportion=True), measure=measure)
     chosen = [[option for option in each if option is not None] for each in items["chosen"].to_list()]
-    several = [float(scale[each].std(ddof=1)) for each in chosen if len(each) > 1]
+    several = [] if scale is None else [float(scale[each].std(ddof=1)) for each in chosen if len(each) > 1]
     if several:
-        yield replace(t_mean(several, level=level, noun=noun, bounds=(0.0, 2 * widest)), measure=OVER_REPLIES)
+        yield replace(t_mean(several, level=level, noun=noun, bounds=(0.0, widest)), measure=OVER_REPLIES)
     if not tables:
         return
     likeliest = [int(np.argmax(each)) for each in items["probabilities"].to_list()]

@@ -13,7 +13,7 @@ from penchant.errors import MethodError, one_of
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, mcnemar, with_holm
 from penchant.stats.inputs import Array, cluster_codes
-from penchant.stats.intervals import accuracy, clustered_mean, paired_difference, t_mean
+from penchant.stats.intervals import accuracy, clustered_mean, on_scale, paired_difference, t_mean
 from penchant.wording.phrases import Method, Note
 
 ALL = "all"
@@ -28,7 +28,10 @@ class Mean:
     second. With `share`, the measure is the proportion of items with a value above 0; a tie contributes one half. Items
     with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions against
     one half. `margin` is the smallest effect of interest in the unit of the measure; if it is None, 0.05 for
-    proportions, otherwise 0.1, which suits log-probabilities: a change of the odds by a tenth.
+    proportions, otherwise 0.1, which suits log-probabilities: a change of the odds by a tenth. Without `tested`, only
+    differences between models are tested, as for an accuracy, which no value is natural to test against. Items without
+    a value of the column are left out. `ends` are those of the scale of a column, within which intervals lie; between 0
+    and 1 they are computed on the logit scale if there are clusters.
     """
 
     name: str
@@ -37,25 +40,32 @@ class Mean:
     clusters: str = ""
     share: bool = False
     margin: float | None = None
+    tested: bool = True
+    ends: tuple[float, float] | None = None
 
     def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
         """Return the mean of the values `mine`, or of the differences `mine` − `theirs` between two models."""
-        against = 0.5 if self.share and theirs is None else 0.0
+        against = None if not self.tested and theirs is None else 0.5 if self.share and theirs is None else 0.0
         values = mine if theirs is None else mine - theirs
+        low, high = self.ends or (-np.inf, np.inf)
+        bounds = (low, high) if theirs is None else (low - high, high - low)
         if self.clusters:
-            return clustered_mean(
+            found = clustered_mean(
                 values,
                 _levels(items, self.clusters).tolist(),
                 level=level,
                 noun=plural(self.clusters),
-                proportion=self.share and theirs is None,
+                proportion=(self.share or self.ends == (0, 1)) and theirs is None,
                 against=against,
             )
+            return found if self.ends is None else on_scale(found, *bounds)
         if not self.share:
-            return t_mean(values, level=level, noun=noun, against=against)
+            return t_mean(values, level=level, noun=noun, bounds=bounds, against=against)
         if theirs is not None:
             gap = paired_difference(mine, theirs, level=level)
             return held_against(gap.tested(mcnemar(mine, theirs), Method("mcnemar")), 0)
+        if against is None:
+            return accuracy(mine, level=level)
         untied = mine[mine != against]
         test = Method("binomial" if len(untied) == len(mine) else "binomial-untied")
         return held_against(accuracy(mine, level=level).tested(binomial(untied, against), test), against)
@@ -116,7 +126,7 @@ def _levels(items: pl.DataFrame, column: str) -> NDArray[np.str_]:
 def values(items: pl.DataFrame, measure: Measure) -> Array:
     """Return the value of a measure for each item."""
     if isinstance(measure.of, str):
-        found: Array = items[measure.of].cast(pl.Float64).to_numpy()
+        found: Array = items[measure.of].cast(pl.Float64).fill_null(np.nan).to_numpy()
     else:
         first, second = measure.of
         found = (items[f"score_{first}"] - items[f"score_{second}"]).to_numpy()
@@ -156,12 +166,14 @@ def estimates(
     found: list[Estimate] = []
     for measure in measures:
         mine, theirs = values(items, measure), None if other is None else values(other, measure)
+        valued = ~np.isnan(mine) if theirs is None else ~np.isnan(mine) & ~np.isnan(theirs)
         parts = {ALL: np.ones(len(items), dtype=np.bool_)}
         if measure.by:
             column, levels = _levels(items, measure.by), items[measure.by].unique(maintain_order=True)
             ordered = levels.sort() if levels.dtype.is_numeric() else levels
             parts = {name: column == name for name in ordered.cast(pl.String)} | parts
-        for name, chosen in parts.items():
+        for name, inside in parts.items():
+            chosen = inside & valued
             there = None if theirs is None else theirs[chosen]
             made = measure.estimate(mine[chosen], there, items.filter(chosen), level, noun)
             by = {key: name if key == measure.by else ALL for key in keys}

@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import polars as pl
+from pydantic.fields import FieldInfo
 
 from penchant.errors import DataError, one_of
+from penchant.instruments.choice_probes import ChoiceProbe
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
+from penchant.instruments.elicitation_views import AT as STEADY
+from penchant.instruments.elicitation_views import COLUMNS as STEADINESS
 from penchant.instruments.measures import ALL, Contrast, Measure, estimates, plural, values
 from penchant.instruments.row_probes import RowProbe
 from penchant.records import BaseResult, Estimate
@@ -75,7 +79,7 @@ def _section(probe: type[RowProbe[Any]]) -> Section:
     null = "50%" if _shown(measures[0], "").unit == "%" else "0"
     facts = {"measure": measures[0].name, "by": measures[0].by, "null": null}
     views = Views(
-        tables=tuple(_table(measure) for measure in measures),
+        tables=(*(_table(measure) for measure in measures), *_steady(probe)),
         compared=tuple(_compared(measure) for measure in measures),
         figures=tuple(_figure(measure) for measure in measures),
         items=_items(probe),
@@ -85,6 +89,11 @@ def _section(probe: type[RowProbe[Any]]) -> Section:
     file, usual = probe.folder() / "text.yaml", _usual(probe)
     require_keys(file, usual)
     return section(views, Text(file, usual=usual))
+
+
+def _steady(probe: type[RowProbe[Any]]) -> Iterator[TableSpec]:
+    if issubclass(probe, ChoiceProbe):
+        yield TableSpec("asking", STEADY, (model(), count(), *STEADINESS))
 
 
 def _slug(measure: Measure) -> str:
@@ -106,7 +115,8 @@ def _by(measure: Measure) -> list[Column]:
 
 def _table(measure: Measure) -> TableSpec:
     shown = _shown(measure, "")
-    columns = (*_by(measure), model(), count(), number("value", shown.form, scale=shown.scale), p(), adjusted())
+    tests = (p(), adjusted()) if isinstance(measure, Contrast) or measure.tested else ()
+    columns = (*_by(measure), model(), count(), number("value", shown.form, scale=shown.scale), *tests)
     return TableSpec(_slug(measure), At(measure=measure.name), columns)
 
 
@@ -136,16 +146,21 @@ def claims_of(measure: Measure, noun: str) -> tuple[Claim, ...]:
 
 
 def _items(probe: type[RowProbe[Any]]) -> Items:
-    fields = [name for name in probe.row.model_fields if name != "id"]
+    fields = {name: each for name, each in probe.row.model_fields.items() if name != "id" and each.repr}
     roles = dict.fromkeys(role for each in probe.measures if isinstance(each.of, tuple) for role in each.of)
     of = {each.of: each for each in probe.measures}
     return Items(
-        columns=(*(ItemColumn(name) for name in fields), ItemColumn("id", "hidden")),
+        columns=(*(_column(name, each) for name, each in fields.items()), ItemColumn("id", "hidden")),
         each=tuple(ModelColumn(_slug(each), partial(_series, each), signed=not each.share) for each in of.values()),
         tokens=tuple(
             TokenStrip(role, f"tokens_{role}", role, f"logprobs_{role}", fixed(f"score_{role}", 3)) for role in roles
         ),
     )
+
+
+def _column(name: str, field: FieldInfo) -> ItemColumn:
+    """Return the column of a field; one of few values is a label."""
+    return ItemColumn(name, "label" if get_origin(field.annotation) is Literal else "text")
 
 
 def _series(measure: Measure, result: BaseResult) -> pl.Series:
@@ -167,6 +182,8 @@ def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
         heads = {**heads, "value": "points" if unit else "value"}
         tables[f"{slug}-differences"] = {"title": f"Differences between models: {name}", "columns": heads}
         figures[slug] = {"title": f"{title}{by}", "axis": name, "text": f"{title}{by}, with intervals."}
+    tables["asking"] = {**document(Path(__file__).with_name("row_asking.yaml")), "columns": {}}
+    tables["asking"]["columns"] = {"n": probe.noun, **tables["asking"].pop("heads")}
     heads = {_slug(each): each.name for each in probe.measures}
     items = {"noun": probe.noun, "columns": heads, "unit": "log-probability of each token, natural logarithm"}
     claims = document(Path(__file__).with_name("row_claims.yaml"))

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from penchant.engine.scorer import language_model
+from penchant.engine.scorer import sentence_model
 from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, place, together
 from penchant.files import cited
-from penchant.instruments.base import Measured, Model, beginning
+from penchant.instruments.base import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe, score_columns
 from penchant.instruments.measures import Measure, estimates, require_columns
 from penchant.instruments.probe_fields import (
@@ -34,8 +34,11 @@ from penchant.instruments.probe_fields import (
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import OnUnknown, signed_unknown
 from penchant.records import Estimate
+from penchant.tables.data_paths import listed
 from penchant.tables.documents import Text
 from penchant.tables.rows import read_models
+
+Paths = str | Annotated[list[str], Field(min_length=1)]
 
 
 class Row(BaseModel):
@@ -60,6 +63,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     Other fields of the subclass are parameters and appear in the signature.
     """
 
+    kinds: ClassVar[tuple[str, ...]] = SENTENCES
     row: ClassVar[Any]
     """Class of the rows: a subclass of `Row` that declares the columns."""
     measures: ClassVar[tuple[Measure, ...]]
@@ -68,8 +72,8 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     """Plural noun for the rows."""
     limited: ClassVar[str] = "rows"
 
-    data: Annotated[Given[str, Data], CITED, TableField()] = Field(kw_only=False)
-    """A table with one row per item; `penchant schema` lists its columns."""
+    data: Annotated[Given[Paths, Data], CITED, TableField()] = Field(kw_only=False)
+    """A table with one row per item, or several; `penchant schema` lists the columns."""
     columns: Given[dict[str, str], Columns] = default_of(default={})
     """Columns whose names differ from the field names, as field: column."""
     method: str | None = None
@@ -89,14 +93,29 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         """
         return items
 
-    def read(self, path: Path) -> list[tuple[str, R]]:
-        """Read the rows, each with its file and line. Raises DataError naming file, line and field."""
-        rows = read_models(path, self.row, columns=self.columns, naming="columns: {FIELD: …}")
-        if not rows:
-            raise DataError("contains no rows", file=path)
-        named = [(line, row.model_copy(update={"id": row.id or str(line)})) for line, row in rows]
-        self._require_names(named, path)
-        return [(place(path, line), row) for line, row in named]
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the paths of the tables."""
+        return tuple(file for name in listed(self.data) for file in self.find_all(name, base))
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """Return the paths of the tables."""
+        return [Path(str(file)) for file in self.places(base)]
+
+    def read(self, *paths: Path) -> list[tuple[str, R]]:
+        """Read the rows, each with its file and line. Raises DataError naming file, line and field.
+
+        The ids of several tables begin with the names of their files.
+        """
+        found: list[tuple[str, R]] = []
+        for path in paths:
+            rows = read_models(path, self.row, columns=self.columns, naming="columns: {FIELD: …}")
+            if not rows:
+                raise DataError("contains no rows", file=path)
+            front = f"{path.stem}:" if len(paths) > 1 else ""
+            named = [(line, row.model_copy(update={"id": front + (row.id or str(line))})) for line, row in rows]
+            self._require_names(named, path)
+            found += [(place(path, line), row) for line, row in named]
+        return found
 
     def items(self, read: list[tuple[str, R]]) -> Sequence[tuple[str, R]]:
         """Return the rows, each with its file and line."""
@@ -128,26 +147,38 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
 
     def settle(self, model: Model) -> Self:
         """Return the probe with its scoring method set. Raises MethodError if the model does not support the method."""
-        return self.model_copy(update={"method": method_for(self.method, language_model(model)).name})
+        return self.model_copy(update={"method": method_for(self.method, sentence_model(model)).name})
+
+    def own_fields(self) -> list[str]:
+        """Return the names of the subclass's own parameters."""
+        return [name for name in type(self).model_fields if name not in RowProbe.model_fields]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Return the signature fields for the table, the parameters of the subclass, and the scoring settings."""
-        lm = language_model(model)
-        own = [name for name in type(self).model_fields if name not in RowProbe.model_fields]
         return {
             "data": cited(self.files(base)),
             **cited_columns(self.columns),
-            **{name: written(self, name) for name in own},
-            "method": self.method,
-            "bos": beginning(lm),
-            "dtype": lm.numbers,
-            **signed_unknown(self.on_unknown),
+            **{name: written(self, name) for name in self.own_fields()},
+            **self.scoring(model),
         }
+
+    def scoring(self, model: Model) -> dict[str, object]:
+        """Return the signature fields of the scoring."""
+        lm = sentence_model(model)
+        own = {"method": self.method, "bos": beginning(lm), "dtype": lm.numbers}
+        return {**own, **signed_unknown(self.on_unknown)}
 
     def measure(self, session: Session) -> Measured:
         """Score the sentences of every row and return the items."""
         chosen = self.asked(session.base)
         rows, told = self.known(session, chosen)
+        items = self.added(self.scored(session, rows))
+        where = f"instrument '{self.name}', {sys.modules[type(self).__module__].__file__}"
+        require_columns(self.measures, items, where, levels=self.limit is None and len(rows) == len(chosen))
+        return Measured(items, told)
+
+    def scored(self, session: Session, rows: Sequence[tuple[str, R]]) -> pl.DataFrame:
+        """Return a table of the rows with the scores of their sentences."""
         sentences = [self.sentences(row) for _, row in rows]
         names = list(sentences[0])
         session.expect(len(rows), inputs=len(names))
@@ -156,10 +187,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         items = pl.DataFrame([row.model_dump() for _, row in rows], infer_schema_length=None)
         for number, name in enumerate(names):
             items = items.with_columns(**score_columns(name, scores[number :: len(names)]))
-        items = self.added(items)
-        where = f"instrument '{self.name}', {sys.modules[type(self).__module__].__file__}"
-        require_columns(self.measures, items, where, levels=self.limit is None and len(rows) == len(chosen))
-        return Measured(items, told)
+        return items
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Return the estimates of the measures."""
