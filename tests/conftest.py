@@ -68,6 +68,7 @@ WHOLE = {
     "test_from_text.py",  # training
     "test_gc_control.py",  # processes
     "test_generate.py",  # whole grammars
+    "test_gest.py",  # ten published models
     "test_glove.py",
     "test_group_distance.py",  # many studies
     "test_hostile.py",  # many runs of the program

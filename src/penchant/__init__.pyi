@@ -29,6 +29,7 @@ from .instruments.cloze.data import read_cloze as read_cloze
 from .instruments.cloze.probe import Cloze as Cloze
 from .instruments.descriptor import Instrument as Instrument
 from .instruments.disco.probe import Disco as Disco
+from .instruments.gest.probe import Gest as Gest
 from .instruments.minimal_pairs.data import read_pairs as read_pairs
 from .instruments.minimal_pairs.fair_pairs import FairPairs as FairPairs
 from .instruments.minimal_pairs.length_audit import audit as audit

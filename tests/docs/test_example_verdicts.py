@@ -22,6 +22,7 @@ LIMITS: dict[str, int | None] = {
     **dict.fromkeys(("amplification", "demo", "disco", "shakespeare")),
     "bec-pro": 60,
     "blimp": 670,
+    "gest": 320,
     "quick": 400,
     "wino": 120,
 }
@@ -36,7 +37,7 @@ def test_the_answers_of_an_example(name: str, tmp_path: Path) -> None:
     study, probes = read_study(example, models=MODELS, limit=LIMITS[name])
     if name == "bec-pro":  # the bundled models read no German
         study, probes = study.model_copy(update={"probes": study.probes[:1]}), probes[:1]
-    base = [SHARED, SHARED / "bec_pro", SHARED.parent / "corpora", example.parent]
+    base = [SHARED, SHARED / "bec_pro", SHARED / "gest", SHARED.parent / "corpora", example.parent]
     outcome = run_study(study, probes, tmp_path / "out", Run(base=base))
     found = {
         section.place: {answer.question: answer.sentences for answer in section.answers()}

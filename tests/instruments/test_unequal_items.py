@@ -33,6 +33,7 @@ LETTERS = {
     "cloze": "bw",
     "disco": "jv",
     "fair-pairs": "kx",
+    "gest": "kv",
     "minimal-pairs": "pk",
     "stereoset": "fw",
     "values": "xz",

@@ -38,6 +38,21 @@ class PrefixScorer(SentenceScorer):
         )
         return self._scores(how, work)
 
+    def words(
+        self, texts: Iterable[tuple[str, Sequence[Span], str]], method: str | None = None
+    ) -> Iterator[SentenceScore]:
+        """Yield the summed score of the tokens of several spans for each (text, spans, location), in order.
+
+        Tokens are scored as in `parts`. `n` and `tokens` of a score refer to the spans. Raises the errors of `parts`.
+        """
+        how = method_for(method, self.model)
+        parts = (
+            (place, only(encoding, [i for span in place[1] for i in _inside(encoding, place[0], span, place[2])]))
+            for place, encoding in self.encode_places(texts)
+        )
+        work = ((text, len(part), part, how.reads(part, self.model, where)) for (text, _, where), part in parts)
+        return self._scores(how, work)
+
     def filled(self, texts: Iterable[tuple[str, Span, str]], *, later: Later) -> Iterator[SentenceScore]:
         """Yield the score of the span's tokens for each (text, span, location), each token predicted at a mask.
 
@@ -123,6 +138,14 @@ def _joined(texts: Iterable[Prefixed]) -> Iterator[Place]:
 def _part(encoding: Encoding, text: str, span: Span, where: str) -> Encoding:
     """Return a text's encoding restricted to the tokens of a span; all other tokens become context.
 
+    Raises the errors of `_inside`.
+    """
+    return only(encoding, _inside(encoding, text, span, where))
+
+
+def _inside(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
+    """Return the indices of the tokens of a span.
+
     Raises DataError if the span has no token, or if its first token begins before the span.
     """
     inside = touching(encoding, text, span, where)
@@ -133,7 +156,7 @@ def _part(encoding: Encoding, text: str, span: Span, where: str) -> Encoding:
             where=where,
             hint="put a space before the text to score, or remove the item",
         )
-    return only(encoding, inside)
+    return inside
 
 
 def _left_to_right(part: Encoding, mask: int, later: Later) -> Iterator[LogProbs]:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.engine.scorer import sentence_model
 from penchant.engine.scoring_methods import method_for
+from penchant.engine.sentence_scores import SentenceScore
 from penchant.errors import DataError, place, together
 from penchant.files import cited
 from penchant.instruments.base import SENTENCES, Measured, Model, beginning
@@ -63,7 +64,6 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     Other fields of the subclass are parameters and appear in the signature.
     """
 
-    kinds: ClassVar[tuple[str, ...]] = SENTENCES
     row: ClassVar[Any]
     """Class of the rows: a subclass of `Row` that declares the columns."""
     measures: ClassVar[tuple[Measure, ...]]
@@ -71,6 +71,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     noun: ClassVar[str] = "rows"
     """Plural noun for the rows."""
     limited: ClassVar[str] = "rows"
+    kinds: ClassVar[tuple[str, ...]] = SENTENCES
 
     data: Annotated[Given[Paths, Data], CITED, TableField()] = Field(kw_only=False)
     """A table with one row per item, or several; `penchant schema` lists the columns."""
@@ -92,6 +93,10 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         row.
         """
         return items
+
+    def scores(self, session: Session, texts: Sequence[tuple[str, str]]) -> Iterable[SentenceScore]:
+        """Return the scores of all sentences, each given with its location; by default of whole sentences."""
+        return session.scorer.score(texts, self.method)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
         """Return the paths of the tables."""
@@ -183,7 +188,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         names = list(sentences[0])
         session.expect(len(rows), inputs=len(names))
         asked = [(each[name], at) for (at, _), each in zip(rows, sentences, strict=True) for name in names]
-        scores = list(session.scorer.score(asked, self.method))
+        scores = list(self.scores(session, asked))
         items = pl.DataFrame([row.model_dump() for _, row in rows], infer_schema_length=None)
         for number, name in enumerate(names):
             items = items.with_columns(**score_columns(name, scores[number :: len(names)]))

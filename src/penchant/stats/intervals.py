@@ -78,6 +78,13 @@ def on_scale(estimate: Estimate, lowest: float, highest: float) -> Estimate:
     return replace(estimate, low=low, high=high)
 
 
+def exponential(estimate: Estimate) -> Estimate:
+    """Return an estimated logarithm as a ratio, with its interval; a test of 0 becomes a test of 1."""
+    value, low, high = np.exp([estimate.value, estimate.low, estimate.high]).tolist()
+    method = estimate.method and estimate.method.with_(scale="log")
+    return replace(estimate, value=value, low=low, high=high, method=method)
+
+
 # Clusters ---------------------------------------------------------------------------------------------------
 
 

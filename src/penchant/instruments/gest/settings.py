@@ -1,0 +1,38 @@
+"""Settings of GEST."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field
+
+from penchant.instruments.probe_fields import Given, default_of
+from penchant.instruments.settings import Settings
+from penchant.tables.documents import distinct
+
+SLOT, WORDS = "{sentence}", re.compile(r"\[([^\[\]|]+)\|([^\[\]|]+)\]")
+"""The place of the sentence in a template, and its masculine and feminine word."""
+_SAID, _AFTER = '[He|She] said: "{sentence}"', '"{sentence}", [he|she] said.'
+_MAN_SAID, _AFTER_MAN = 'The [man|woman] said: "{sentence}"', '"{sentence}", the [man|woman] said.'
+
+
+def _marked(template: str) -> str:
+    if len(WORDS.findall(template)) != 1 or template.count(SLOT) != 1:
+        raise ValueError(f"a template needs one [masculine|feminine] word and one sentence, such as {_SAID}")
+    return template
+
+
+class GestSettings(Settings):
+    """Parameters of GEST."""
+
+    name: ClassVar[str] = "gest"
+    limited: ClassVar[str] = "pairs"
+
+    templates: Annotated[
+        Given[list[Annotated[str, AfterValidator(_marked)]], Iterable[str]],
+        Field(min_length=1),
+        AfterValidator(distinct),
+    ] = default_of(default=[_SAID, _MAN_SAID, _AFTER, _AFTER_MAN])
+    """Frames that ascribe a sentence to a man or a woman. Default: the four English ones of GEST."""
