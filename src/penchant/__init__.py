@@ -12,7 +12,7 @@
     Values, WEAT, SEAT, CEAT, LogProbBias, signature and charts(); help(pc.Cloze) explains every parameter
     StereoSet, WinoBias, Winogender,
     VectorBias, Amplification, BecPro, Disco,
-    Gest, Acceptability
+    Gest, BBQ, Acceptability
     compare                                differences between two results
     check, audit                           checks of a model and of the token lengths of pairs
     run, report, export                    whole studies, like the commands of these names

@@ -24,6 +24,7 @@ from .instruments.associations.weat_seat import SEAT as SEAT
 from .instruments.associations.weat_seat import WEAT as WEAT
 from .instruments.base import Measured as Measured
 from .instruments.base import Probe as Probe
+from .instruments.bbq.probe import BBQ as BBQ
 from .instruments.bec_pro.probe import BecPro as BecPro
 from .instruments.cloze.data import read_cloze as read_cloze
 from .instruments.cloze.probe import Cloze as Cloze

@@ -48,6 +48,7 @@ def documented() -> Iterator[Callable[[], object]]:
     yield lambda: pc.WinoBias([Path("pro.txt"), Path("anti.txt")], normalise="mean")
     yield lambda: pc.Amplification("words.yaml", text={"a": "a.txt", "b": ["b.txt"]})
     yield lambda: pc.BecPro("BEC-Pro_EN.tsv", contrast=("female", "male"), columns={"tm": "a"})
+    yield lambda: pc.BBQ(["Age.jsonl", "Religion.jsonl"], columns={"id": "example_id"}, elicit="chat")
     yield lambda: pc.Gest(frame, columns={"masculine": "m"}, templates=('[he|she] said "{sentence}"',))
     yield lambda: pc.Acceptability(frame, columns={"rating": ["a", "b"]})
     yield lambda: pc.StereoSet("dev.json", part="intra")
