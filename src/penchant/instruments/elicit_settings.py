@@ -27,8 +27,8 @@ class Elicited(Settings):
 
     `balanced` (default) turns the list and its reverse round, so that each option stands in each place equally often.
     """
-    samples: Annotated[int, Field(ge=1, le=1_000)] = 10
-    """Number of replies sampled for each question, with the orders in turn (`elicit: answer`)."""
+    samples: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """Number of replies sampled to each question in each order of its options (`elicit: answer`). Default: 1."""
     temperature: Annotated[float, Field(ge=0, le=5)] = 1.0
     """Temperature at which replies are sampled; 0 takes the likeliest token."""
 

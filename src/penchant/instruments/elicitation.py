@@ -129,7 +129,7 @@ def elicited(
     silent = session.lm.replies_only
     all_orders = [orders_of(len(question.options), settings.orders) for question in questions]
     pairs = list(zip(questions, all_orders, strict=True))
-    session.expect((0 if silent else sum(map(len, all_orders))) + samples * len(questions))
+    session.expect(sum(map(len, all_orders)) * (samples + (not silent)))
     asked = ((q, order) for q, orders in pairs for order in orders)
     logprobs = session.scorer.replies_logprobs(
         (q.prompt(order, settings.reply, phrases), q.replies(order, settings.reply), q.place) for q, order in asked
@@ -139,7 +139,7 @@ def elicited(
         (
             (q.prompt(orders[number % len(orders)], settings.reply, phrases), number, q.place)
             for q, orders in pairs
-            for number in range(samples)
+            for number in range(samples * len(orders))
         ),
         how,
         session.run.cache,
@@ -147,7 +147,7 @@ def elicited(
     for question, orders in pairs:
         table = np.array([] if silent else list(islice(logprobs, len(orders)))).reshape(-1, len(question.options))
         shares = np.exp(table - np.logaddexp.reduce(table, axis=1, keepdims=True))
-        replies = tuple(islice(drawn, samples))
+        replies = tuple(islice(drawn, samples * len(orders)))
         read = [
             reading(reply, question.options, orders[number % len(orders)], phrases)
             for number, reply in enumerate(replies)

@@ -145,7 +145,7 @@ def test_a_chat_model_is_asked_in_every_order(zoo: Callable[[str], Path], questi
     assert row["weights"].index(1.0) == int(np.mean(shares, axis=0).argmax())
     measures = set(chat.summary["measure"])
     assert {OVER_ORDERS, TURNED} < measures and MISMATCH not in measures
-    answer = BBQ(str(questions), elicit="answer", samples=12, resamples=100).run(model, progress=False)
+    answer = BBQ(str(questions), elicit="answer", samples=2, resamples=100).run(model, progress=False)
     for row in answer.items.iter_rows(named=True):
         chosen = [option for option in row["chosen"] if option is not None]
         wanted = [chosen.count(n) / len(chosen) for n in range(3)] if chosen else None

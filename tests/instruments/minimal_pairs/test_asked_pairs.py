@@ -66,7 +66,7 @@ def test_replies_count_for_the_sentence_that_they_choose(zoo: Callable[[str], Pa
     assert phrases is not None
     endings = [f"{question(pair)}\n{phrases.label}" for pair in (*PAIRS, *(pair[::-1] for pair in PAIRS))]
     model = answering_model(zoo("llama"), tmp_path / "chat", endings, ["A", "B", "(B) because", "it depends"])
-    result = pc.MinimalPairs(PAIRS, elicit="answer", samples=50, resamples=100).run(model, progress=False)
+    result = pc.MinimalPairs(PAIRS, elicit="answer", samples=25, resamples=100).run(model, progress=False)
     for row in result.items.iter_rows(named=True):
         letters = ["A" if reply == "A" else "B" if reply[:2] in ("B", "(B") else "" for reply in row["replies"]]
         chosen = ["AB".index(letter) ^ (number % 2) for number, letter in enumerate(letters) if letter]
