@@ -7,7 +7,7 @@ models, of whole sentences otherwise. A rate is the exponential of the mean pref
 from __future__ import annotations
 
 import re
-import string
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
@@ -27,9 +27,6 @@ from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.tables.documents import Text, Written
 from penchant.wording.phrases import Note
-
-_WORD = re.compile(rf"\w(?:\S*[^\s{re.escape(string.punctuation)}“”„«»‘’…–—।。，、])?")
-"""A word without adjacent punctuation."""
 
 
 class GestRow(Row):
@@ -109,9 +106,16 @@ class Gest(GestSettings, RowProbe[GestRow]):
 
 def _differing(first: str, second: str, where: str) -> tuple[list[Span], list[Span]]:
     """Return the spans of the words in which two sentences differ. Raises DataError unless all words have a partner."""
-    one, other = (list(_WORD.finditer(text)) for text in (first, second))
-    apart = [(a.span(), b.span()) for a, b in zip(one, other, strict=False) if a.group() != b.group()]
+    one, other = (list(_words(text)) for text in (first, second))
+    apart = [(a, b) for a, b in zip(one, other, strict=False) if first[slice(*a)] != second[slice(*b)]]
     if len(one) != len(other) or not apart:
         message = "the two sentences have different numbers of words" if apart else "the two sentences are the same"
         raise DataError(message, where=where, hint="a masked model compares word by word; a causal one need not")
     return [a for a, _ in apart], [b for _, b in apart]
+
+
+def _words(text: str) -> Iterator[Span]:
+    """Yield the spans of the words of a text, without the punctuation and symbols around them."""
+    for match in re.finditer(r"\S+", text):
+        if inside := [at for at in range(*match.span()) if unicodedata.category(text[at])[0] not in "PS"]:
+            yield inside[0], inside[-1] + 1
