@@ -136,7 +136,7 @@ def test_it_conforms(name: str, made: Callable[[str], Made]) -> None:
 
 OPTIONAL = {
     *("equivalence", "limit", "on_unknown", "compat", "space", "ties", "marks", "neutral", "language"),
-    *("elicit", "reply", "orders", "samples", "temperature", "question"),
+    *("elicit", "reply", "orders", "samples", "temperature", "question", "phrases"),
 }
 """Settings that are signed only where they are not the default."""
 UNSIGNED = ("columns", "same", "acceptable")

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.elicit_settings import Elicited
+from penchant.instruments.elicit_settings import Elicited, Phrases
 from penchant.instruments.elicitation import (
     ChoiceQuestion,
-    Phrases,
     elicitation_columns,
     elicited,
     phrases_of,
     require_chat,
     signed_elicitation,
+    signed_phrases,
     spoken,
 )
 from penchant.instruments.elicitation_estimates import STEADINESS, steadiness, steadiness_cautions
@@ -46,6 +46,8 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
     """The number of options."""
     language: str = "en"
     """The language of the instruction to choose an option, `en` or `cs` (`elicit: chat` or `answer`)."""
+    phrases: Phrases | None = None
+    """The instructions of another language, and the phrases by which replies are read. Default: those of `language`."""
 
     @abstractmethod
     def question(self, row: R) -> tuple[str, Sequence[str]]:
@@ -68,9 +70,11 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return [text for text, _ in spoken([self.asked_of(item)], self._phrases())]
 
     def _phrases(self) -> Phrases:
-        found = phrases_of(self.language)
+        found = self.phrases or phrases_of(self.language)
         if found is None:
-            raise MethodError(f"penchant knows no phrases in the language '{self.language}'", hint="use en or cs")
+            raise MethodError(
+                f"penchant knows no phrases in the language '{self.language}'", hint="use en or cs, or give phrases"
+            )
         return found
 
     def settle(self, model: Model) -> Self:
@@ -86,7 +90,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
 
     def own_fields(self) -> list[str]:
         """Return the names of the subclass's own parameters."""
-        return [name for name in super().own_fields() if name not in (*Elicited.model_fields, "language")]
+        return [name for name in super().own_fields() if name not in (*Elicited.model_fields, "language", "phrases")]
 
     def scoring(self, model: Model) -> dict[str, object]:
         """Return the signature fields of the scoring, or of the questions."""
@@ -95,6 +99,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return {
             "method": self.elicit,
             **signed_elicitation(self, language_model(model)),
+            **signed_phrases(self._phrases()),
             **signed_unknown(self.on_unknown),
         }
 

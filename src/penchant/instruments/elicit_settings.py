@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.instruments.settings import Settings
+from penchant.tables.documents import Written
 
 Elicit = Literal["sentence", "chat", "answer"]
+
+
+class Phrases(BaseModel):
+    """The phrases of a language for questions with options."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    label: Written
+    """The instruction to reply with a letter."""
+    text: Written
+    """The instruction to reply with the text of an option."""
+    openings: list[Written] = []
+    """Beginnings that may stand before an option in a reply, such as "my answer is"."""
+    refusals: list[Written] = []
+    """Phrases of which one marks a reply without an option as a refusal."""
+    hedges: list[Written] = []
+    """Phrases of which one marks a reply without an option as a hedge."""
 
 
 class Elicited(Settings):

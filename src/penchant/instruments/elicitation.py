@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,15 +15,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from penchant.engine.chat_scores import Sampling
 from penchant.errors import MethodError, ModelError
-from penchant.instruments.elicit_settings import Elicited
+from penchant.instruments.elicit_settings import Elicited, Phrases
 from penchant.instruments.session import Session
 from penchant.models.chat_template import ChatPrompt, ChatTemplate
 from penchant.models.load import LanguageModel
-from penchant.tables.documents import Written, read_document
+from penchant.tables.documents import read_document
 
 Order = tuple[int, ...]
 """The option at each place of a list of options."""
@@ -31,22 +32,6 @@ OPTION, REFUSED, HEDGED, UNREAD = "option", "refused", "hedged", "unread"
 _LETTERS = "ABCDEFGHIJ"
 _MOST_REORDERED = 6
 """Number of options above which they are not put in every order."""
-
-
-class Phrases(BaseModel):
-    """The phrases of a language for questions with options."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-    label: Written
-    """The instruction to reply with a letter."""
-    text: Written
-    """The instruction to reply with the text of an option."""
-    openings: list[Written] = []
-    """Beginnings that may stand before an option in a reply, such as "my answer is"."""
-    refusals: list[Written] = []
-    """Phrases of which one marks a reply without an option as a refusal."""
-    hedges: list[Written] = []
-    """Phrases of which one marks a reply without an option as a hedge."""
 
 
 class _PhraseBook(BaseModel):
@@ -219,6 +204,11 @@ def spoken(texts: Iterable[ChoiceQuestion], phrases: Phrases) -> Iterator[tuple[
         for text in (question.system, question.text, *question.options, phrases.label, phrases.text):
             if text:
                 yield text, question.place
+
+
+def signed_phrases(phrases: Phrases) -> dict[str, object]:
+    """Return the signature field of the phrases around questions."""
+    return {"phrases": hashlib.sha256(phrases.model_dump_json().encode()).hexdigest()[:6]}
 
 
 def signed_elicitation(settings: Elicited, model: LanguageModel) -> dict[str, object]:

@@ -12,6 +12,7 @@ import torch
 import penchant as pc
 from chat_models import answering_model, chat_model
 from penchant.errors import MethodError, ModelError
+from penchant.instruments.elicit_settings import Phrases
 from penchant.instruments.elicitation import phrases_of
 from penchant.instruments.elicitation_estimates import MISMATCH, OVER_ORDERS, TURNED
 
@@ -73,6 +74,17 @@ def test_replies_count_for_the_sentence_that_they_choose(zoo: Callable[[str], Pa
         assert row["score_good"] == pytest.approx(chosen.count(0) / len(chosen)) and len(chosen) > 20
     assert "hedged" in {code for row in result.items["readings"].to_list() for code in row}
     assert MISMATCH in set(result.summary["measure"])
+
+
+def test_the_instruction_may_be_of_any_language(model: Path) -> None:
+    finnish = Phrases(label="Vastaa yhdellä kirjaimella.", text="Vastaa yhdellä vaihtoehdolla.")
+    one, other = (
+        pc.MinimalPairs(PAIRS, elicit="chat", language="fi", phrases=phrases, resamples=100).run(model, progress=False)
+        for phrases in (finnish, phrases_of("en"))
+    )
+    assert one.signature["phrases"] != other.signature["phrases"]
+    assert not one.items["score_good"].equals(other.items["score_good"])
+    assert pc.MinimalPairs.of(one.settings).phrases == finnish
 
 
 def test_what_cannot_be_asked_is_refused(model: Path, zoo: Callable[[str], Path]) -> None:

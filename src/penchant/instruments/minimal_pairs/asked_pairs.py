@@ -10,10 +10,10 @@ import polars as pl
 
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.errors import MethodError
+from penchant.instruments.elicit_settings import Phrases
 from penchant.instruments.elicitation import (
     ChoiceQuestion,
     Elicitation,
-    Phrases,
     elicitation_columns,
     elicited,
     phrases_of,
@@ -31,9 +31,11 @@ from penchant.wording.phrases import Note
 
 def phrases(settings: MinimalPairsSettings) -> Phrases:
     """Return the phrases around the questions. Raises MethodError if penchant knows none in the language."""
-    known = phrases_of(settings.language)
+    known = settings.phrases or phrases_of(settings.language)
     if known is None:
-        raise MethodError(f"penchant knows no phrases in the language '{settings.language}'", hint="use en or cs")
+        raise MethodError(
+            f"penchant knows no phrases in the language '{settings.language}'", hint="use en or cs, or give phrases"
+        )
     return known
 
 

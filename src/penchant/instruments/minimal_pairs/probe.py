@@ -32,7 +32,7 @@ from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import SENTENCES, Measured, Model, beginning
-from penchant.instruments.elicitation import require_chat, signed_elicitation, spoken
+from penchant.instruments.elicitation import require_chat, signed_elicitation, signed_phrases, spoken
 from penchant.instruments.elicitation_estimates import steadiness_cautions
 from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.minimal_pairs.asked_pairs import asked_estimates, asked_pairs, phrases, questions
@@ -308,7 +308,8 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return {
             "method": self.elicit,
             "normalise": "none",
-            "question": hashlib.sha256(f"{self.question}|{self.language}".encode()).hexdigest()[:6],
+            "question": hashlib.sha256(self.question.encode()).hexdigest()[:6],
+            **signed_phrases(phrases(self)),
             **signed_elicitation(self, lm),
             "acceptable": self.acceptable if stereotypes else "good",
             **signed_unknown(self.on_unknown),

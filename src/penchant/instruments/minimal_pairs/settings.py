@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from penchant.instruments.elicit_settings import Elicited
+from penchant.instruments.elicit_settings import Elicited, Phrases
 from penchant.instruments.minimal_pairs.data import pair_rows
 from penchant.instruments.minimal_pairs.defects import Marks
 from penchant.instruments.minimal_pairs.formats import ROLES, PairColumns
@@ -131,6 +131,8 @@ class MinimalPairsSettings(PairSettings, Elicited):
     """The question about the two sentences of a pair (`elicit: chat` or `answer`)."""
     language: str = "en"
     """The language of the instruction to choose an option, `en` or `cs` (`elicit: chat` or `answer`)."""
+    phrases: Phrases | None = None
+    """The instructions of another language, and the phrases by which replies are read. Default: those of `language`."""
 
 
 class FairPairsSettings(PairSettings):

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from penchant.call_checks import asked, kind
 from penchant.errors import DataError, is_kept, line_noun, one_of, place
 from penchant.files import sha256_file
-from penchant.instruments.elicitation import Phrases
+from penchant.instruments.elicit_settings import Phrases
 from penchant.letter_case import capitalised
 from penchant.plurals import counted
 from penchant.tables.data_paths import SET_FILE, bundled, find_data
