@@ -5,6 +5,7 @@ faults, as servers have them in the world.
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -179,13 +180,15 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(model: Path) -> Iterator[Completions]:
-    """Serve a causal model on 127.0.0.1 until the end of the block."""
+def serving(model: Path, tls: ssl.SSLContext | None = None) -> Iterator[Completions]:
+    """Serve a causal model on 127.0.0.1 until the end of the block; with `tls`, over https."""
     completions = Completions(model)
     handler = type("Handler", (_Handler,), {"server_of": completions})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    completions.url = f"http://127.0.0.1:{server.server_port}/v1"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    completions.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}/v1"
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield completions

@@ -75,11 +75,11 @@ def test_a_sample_depends_on_its_seed_and_number_alone(model: pc.LanguageModel, 
     assert len(set(together)) > 3
     assert [next(Scorer(model).sampled([each], how)) for each in asked] == together
     cache = tmp_path / "cache.sqlite"
-    assert list(Scorer(model).sampled(asked[::-1], how, cache)) == together[::-1]
-    again = Scorer(model)
-    assert list(again.sampled(asked, how, cache)) == together
+    assert list(Scorer(model, cache=cache).sampled(asked[::-1], how)) == together[::-1]
+    again = Scorer(model, cache=cache)
+    assert list(again.sampled(asked, how)) == together
     assert again.counts.cached == len(asked) and not again.counts.forward
-    assert list(Scorer(model).sampled(asked, Sampling(1.0, 4, 8), cache)) != together
+    assert list(Scorer(model, cache=cache).sampled(asked, Sampling(1.0, 4, 8))) != together
 
 
 def test_the_likeliest_tokens_are_those_of_greedy_decoding(model: pc.LanguageModel) -> None:
@@ -99,11 +99,11 @@ def test_a_damaged_reply_is_sampled_again(model: pc.LanguageModel, tmp_path: Pat
     import sqlite3
 
     how, cache = Sampling(1.0, 0, 4), tmp_path / "cache.sqlite"
-    before = list(Scorer(model).sampled([(ASKED, 0, "x"), (ASKED, 1, "x")], how, cache))
+    before = list(Scorer(model, cache=cache).sampled([(ASKED, 0, "x"), (ASKED, 1, "x")], how))
     with sqlite3.connect(cache) as db:
         db.execute("UPDATE replies SET answer = ?", (b"another",))
-    again = Scorer(model)
-    assert list(again.sampled([(ASKED, 0, "x"), (ASKED, 1, "x")], how, cache)) == before
+    again = Scorer(model, cache=cache)
+    assert list(again.sampled([(ASKED, 0, "x"), (ASKED, 1, "x")], how)) == before
     assert not again.counts.cached
 
 

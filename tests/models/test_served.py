@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import re
+import shutil
+import ssl
 import subprocess
 import sys
 import time
@@ -314,3 +316,17 @@ def test_a_study_with_a_server_that_is_refused_is_not_begun(
 def test_no_cluster(server: Completions, spec: str, study: Path, tmp_path: Path) -> None:
     error_of(lambda: pc.run(study, tmp_path / "out", on="ray", progress=False), ClusterError)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_a_certificate_that_nobody_signed_is_refused(
+    server: Completions, zoo: Zoo, penchant: Program, tmp_path: Path
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-days", "1"]
+    subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with serving(zoo("gpt2"), context) as secure:
+        code, out, err = penchant("check", "-m", secure.spec(zoo("gpt2")))
+    assert (code, out) == (2, "") and "certificate" in err and not secure.prompts

@@ -7,9 +7,9 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,24 +64,26 @@ class ChatScorer(Asker):
             rest = islice(answers, sizes.popleft() - 1)
             yield np.array([each.astype(np.float64).sum() for each in (first, *rest)])
 
-    def sampled(
-        self, asked: Iterable[tuple[ChatPrompt, int, str]], how: Sampling, cache: str | Path | None = None
-    ) -> Iterator[str]:
+    def sampled(self, asked: Iterable[tuple[ChatPrompt, int, str]], how: Sampling) -> Iterator[str]:
         """Yield a sampled reply for each (prompt, number of the sample, location), in order.
 
         The noise of a reply depends on the seed, its prompt and its number only, not on other replies. Replies in the
-        `cache` are not sampled again. Raises the errors of `replies_logprobs`.
+        answer cache are not sampled again. Raises the errors of `replies_logprobs`.
         """
         template = None if self.model.replies_only else ChatTemplate(self.model)
-        kept = None if cache is None else ReplyCache(cache, self.model.fingerprint, self.model.dtype)
         stream = iter(asked)
-        while part := list(islice(stream, _WINDOW)):
-            rows: list[tuple[bytes, _Begun]] = []
-            for prompt, number, where in part:
-                ids = self._begun(template, prompt, where)
-                self._require_room(len(ids) + how.most, where)
-                rows.append((_key(ids, number, how), _Begun(prompt, ids)))
-            yield from self._sampled(rows, how, template, kept)
+        with ExitStack() as stack:
+            kept = None
+            if self._cache is not None:
+                path, model = self._cache.path, self.model
+                kept = stack.enter_context(closing(ReplyCache(path, model.fingerprint, model.dtype)))
+            while part := list(islice(stream, _WINDOW)):
+                rows: list[tuple[bytes, _Begun]] = []
+                for prompt, number, where in part:
+                    ids = self._begun(template, prompt, where)
+                    self._require_room(len(ids) + how.most, where)
+                    rows.append((_key(ids, number, how), _Begun(prompt, ids)))
+                yield from self._sampled(rows, how, template, kept)
 
     def _sampled(
         self,

@@ -38,7 +38,7 @@ class Elicited(Settings):
     and takes the log-probability of each option. `answer` also samples replies and reads them.
     """
     reply: Literal["label", "text"] = "label"
-    """What a chat model is to reply: the `label` of an option, a letter (default), or its `text`."""
+    """The reply asked of a chat model: the `label` of an option, a letter (default), or its `text`."""
     orders: Literal["balanced", "all"] = "balanced"
     """The orders in which options are listed, over which probabilities are averaged: `balanced` or `all`.
 

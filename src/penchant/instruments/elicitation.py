@@ -127,7 +127,6 @@ def elicited(
             for number in range(samples * len(orders))
         ),
         how,
-        session.run.cache,
     )
     for question, orders in pairs:
         table = np.array([] if silent else list(islice(logprobs, len(orders)))).reshape(-1, len(question.options))

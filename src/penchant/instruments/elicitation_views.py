@@ -8,18 +8,18 @@ from penchant.views.rows import At
 from penchant.views.tables import Column, number
 
 _SHARES = {
-    "turned": TURNED,
-    "read": SHARES[OPTION],
-    "refused": SHARES[REFUSED],
-    "hedged": SHARES[HEDGED],
-    "unread": SHARES[UNREAD],
-    "mismatch": MISMATCH,
+    "likeliest option changes with the order": TURNED,
+    "replies that choose an option": SHARES[OPTION],
+    "refuse": SHARES[REFUSED],
+    "hedge": SHARES[HEDGED],
+    "not read": SHARES[UNREAD],
+    "usual reply is not the likeliest option": MISMATCH,
 }
 AT = At(measure=OVER_ORDERS)
 """The rows of a table of steadiness."""
 COLUMNS: tuple[Column, ...] = (
-    number("orders"),
+    number("spread over orders"),
     *(number(key, ".0%", measure=measure) for key, measure in _SHARES.items()),
-    number("replies", measure=OVER_REPLIES),
+    number("spread over replies", measure=OVER_REPLIES),
 )
 """The columns of a table of steadiness, after those that say what it is about."""

@@ -182,8 +182,7 @@ def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
         heads = {**heads, "value": "points" if unit else "value"}
         tables[f"{slug}-differences"] = {"title": f"Differences between models: {name}", "columns": heads}
         figures[slug] = {"title": f"{title}{by}", "axis": name, "text": f"{title}{by}, with intervals."}
-    tables["asking"] = {**document(Path(__file__).with_name("row_asking.yaml")), "columns": {}}
-    tables["asking"]["columns"] = {"n": probe.noun, **tables["asking"].pop("heads")}
+    tables["asking"] = {**document(Path(__file__).with_name("row_asking.yaml")), "columns": {"n": probe.noun}}
     heads = {_slug(each): each.name for each in probe.measures}
     items = {"noun": probe.noun, "columns": heads, "unit": "log-probability of each token, natural logarithm"}
     claims = document(Path(__file__).with_name("row_claims.yaml"))

@@ -36,7 +36,7 @@ SLOTS = 8
 """Number of parallel requests."""
 _BUSY = 429
 _STABLE = ("root", "parent", "owned_by", "max_model_len", "meta")
-"""What a server says of a model that does not change when it is asked or started again."""
+"""Keys of a server's description of a model that stay the same when it is asked or started again."""
 
 
 def names_served(spec: str | Path) -> bool:

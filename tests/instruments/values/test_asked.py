@@ -218,3 +218,35 @@ def test_an_endpoint_without_log_probabilities_is_asked_for_replies(
     assert items["probabilities"].list.len().unique().to_list() == [0]
     for file in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert key.encode() not in file.read_bytes()
+
+
+def test_ratings_are_held_against_people_in_every_way(zoo: Callable[[str], Path], tmp_path: Path) -> None:
+    phrases = phrases_of("en")
+    assert phrases is not None
+    endings = [f"A. {one}\nB. {two}\nC. {three}\n{phrases.label}" for one, two, three in permutations(OPTIONS)]
+    model = pc.load(answering_model(zoo("llama"), tmp_path / "chat", endings, ["A", "B", "C"]))
+    rng = np.random.default_rng(2)
+    people = pl.DataFrame({f"s{n}": rng.integers(1, 6, 40) for n in range(6)})
+    for elicit in ("chat", "answer"):
+        probe = pc.Values(SET, survey=people, elicit=elicit, samples=4, resamples=200)
+        result = probe.run(model, progress=False)
+        for group in ("f", "m"):
+            stated = result.items.filter(kind="statement", group=group, value="age").drop_nulls("rating")
+            theirs = [people[row["id"]].mean() for row in stated.to_dicts()]
+            turned = [6 - mean if turned else mean for mean, turned in zip(theirs, stated["reversed"], strict=True)]
+            at = {"group": group, "dimension": "age"}
+            (found,) = result.summary.filter(measure="mean rating − survey mean", **at).to_dicts()
+            assert found["value"] == pytest.approx(stated["towards"].mean() - np.mean(turned))
+            assert found["low"] < found["value"] < found["high"] and found["n"] == len(stated)
+        assert not result.summary.filter(measure="residual sd σ").height
+
+
+def test_a_model_without_a_template_ends_the_program_with_one_line(
+    penchant: Any, zoo: Callable[[str], Path], tmp_path: Path
+) -> None:
+    penchant("init", "values", tmp_path / "set")
+    study = tmp_path / "set" / "asked.yaml"
+    entry = {"values": {"data": ".", "elicit": "chat"}}
+    study.write_text(yaml.safe_dump({"study": "s", "models": [str(zoo("gpt2"))], "probes": [entry]}), "utf-8")
+    code, out, err = penchant("run", study, "-o", tmp_path / "out")
+    assert (code, out) == (2, "") and len(err.strip().splitlines()) == 1 and not (tmp_path / "out" / "values").exists()

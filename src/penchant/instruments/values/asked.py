@@ -62,22 +62,12 @@ def asked_items(session: Session, values_set: ValuesSet, settings: ValuesSetting
     found = list(elicited(session, [question for _, _, question in listed], settings, phrases))
     for (template, clause, question), each in zip(listed, found, strict=True):
         chosen = [scale[option] for option in each.chosen if option is not None]
-        rating = (
-            float(each.probabilities.mean(axis=0) @ scale)
-            if settings.elicit == "chat"
-            else float(np.mean(chosen))
-            if chosen
-            else None
-        )
+        rating = float(np.mean(chosen)) if chosen else None
+        if settings.elicit == "chat":
+            rating = float(each.mean @ scale)
         rows.append(
             {
-                "id": clause.id,
-                "kind": clause.kind,
-                "value": clause.value,
-                "reversed": clause.reversed,
-                "text": clause.text,
-                "variant": template.variant,
-                "group": template.group,
+                **clause.labels(template),
                 "system": question.system,
                 "question": question.text,
                 "options": list(question.options),

@@ -38,6 +38,10 @@ def value_cautions(
     name = _names(items)
     if settings.asks:
         yield from steadiness_cautions(rows, "statements")
+        stated = items.filter(pl.col("kind") == "statement")
+        lost, of = (each["id"].n_unique() for each in (stated.filter(pl.col("rating").is_null()), stated))
+        if lost:
+            yield Note("items-without-option", lost=lost, of=of, noun="statements")
     neutral = Cells(items, settings).neutral
     if neutral is not None and neutral < FEW:
         yield CAUTIONS.get("few-neutral", n=neutral, few=FEW)

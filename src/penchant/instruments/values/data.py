@@ -220,6 +220,11 @@ class Statement:
     value: str = ""
     reversed: bool = False
 
+    def labels(self, template: StanceTemplate | AskedTemplate) -> dict[str, Any]:
+        """Return the columns that identify an item: the clause in a template."""
+        own = {"id": self.id, "kind": self.kind, "value": self.value, "reversed": self.reversed, "text": self.text}
+        return {**own, "variant": template.variant, "group": template.group}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ValuesSet:

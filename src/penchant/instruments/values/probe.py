@@ -249,15 +249,7 @@ def _items(rows: Iterator[tuple[StanceTemplate, Statement]], scores: Sequence[Se
     """Return one row per template and clause: its labels, both sentences, and the log-probability of each stance."""
     records: list[dict[str, Any]] = []
     for (template, clause), agree, disagree in zip(rows, scores[::2], scores[1::2], strict=True):
-        row: dict[str, Any] = {
-            "id": clause.id,
-            "kind": clause.kind,
-            "value": clause.value,
-            "reversed": clause.reversed,
-            "text": clause.text,
-            "variant": template.variant,
-            "group": template.group,
-        }
+        row = clause.labels(template)
         for stance, score in (("agree", agree), ("disagree", disagree)):
             row |= {
                 f"sentence_{stance}": score.text,

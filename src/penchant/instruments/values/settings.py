@@ -23,7 +23,7 @@ class ValuesSettings(Elicited):
     """The parameters of value statements."""
 
     name: ClassVar[str] = "values"
-    limited: ClassVar[str] = "statements and as many neutral ones"
+    limited: ClassVar[str] = "statements"
     difference_scale: ClassVar[DifferenceScale] = DifferenceScale(
         {DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25", studentised=True
     )
