@@ -243,6 +243,25 @@ def test_the_zoo_is_looked_at_as_it_is_loaded(zoo: Zoo) -> None:
         assert seen.model.tokenizer.count(["The cats sleep."]) == model.tokenizer.count(["The cats sleep."])
 
 
+def test_the_chat_template_of_a_gguf_file_is_looked_for_first(
+    penchant: Program, study: Callable[..., Path], here: Path, measured: list[str]
+) -> None:
+    gguf = pytest.importorskip("gguf")
+    for name, template in (("a", None), ("b", "{{ messages }}")):
+        writer = gguf.GGUFWriter(here / f"{name}.gguf", "llama")
+        if template:
+            writer.add_chat_template(template)
+        for step in ("header", "kv_data"):
+            getattr(writer, f"write_{step}_to_file")()
+        writer.close()
+    chat = {"minimal-pairs": {"data": "pairs.tsv", "elicit": "chat"}}
+    first = lines(penchant("run", study(["./gpt2", "a.gguf"], OF_PAIRS, chat), "-o", "out"))
+    assert ["a.gguf" in line for line in first] == [False, True]
+    second = lines(penchant("run", study(["b.gguf"], chat), "-o", "out"))
+    assert "no chat template" not in " ".join(second)  # it has one, and fails when it is loaded
+    assert not measured
+
+
 def test_a_gguf_file_is_looked_at_without_reading_it(penchant: Program, study: Callable[..., Path], here: Path) -> None:
     pytest.importorskip("gguf")
     (here / "a.gguf").write_bytes(b"GGUF and so on")

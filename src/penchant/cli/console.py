@@ -89,7 +89,7 @@ def _as_codes(word: str) -> str:
 
 
 def note(text: str) -> None:
-    """Write a note to standard error, wrapped to the terminal width without breaking long names and paths."""
+    """Write a note to standard error, wrapped to the terminal width without breaking long names or paths."""
     from penchant.report.terminal import columns, wrapped
 
     for line in wrapped(one_line(text), columns(), "note: ", whole=True):

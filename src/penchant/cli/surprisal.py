@@ -95,7 +95,7 @@ def surprisal(
     if texts not in PARTS:
         raise MethodError(f"unknown unit of text '{texts}' for --texts", hint=one_of(texts, PARTS))
     if (words or id) and column is None:
-        raise MethodError("--words and --id need a table", hint="give the column of its texts with --column")
+        raise MethodError("--words and --id need a table", hint="name its column of texts with --column")
     source = _source(text, texts, column, words, id)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     from penchant.engine.scorer import Scorer

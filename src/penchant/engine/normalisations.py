@@ -94,7 +94,7 @@ def check_unigrams(hows: Collection[str], named: bool) -> None:
         raise _no_unigrams(needing[0])
     if named and hows and not needing:
         message = f"unigrams are used only by the normalisation {' or '.join(FREQUENCY)}"
-        raise MethodError(message, hint="add this normalisation")
+        raise MethodError(message, hint="add it to the normalisations")
 
 
 def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
@@ -104,7 +104,7 @@ def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
         raise _no_prefix(needing[0])
     if neutral and not needing:
         message = f"a neutral text is used only by the normalisation {' or '.join(PREFIXED)}"
-        raise MethodError(message, hint="add this normalisation")
+        raise MethodError(message, hint="add it to the normalisations")
 
 
 def _no_unigrams(how: str) -> MethodError:

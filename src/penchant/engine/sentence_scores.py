@@ -88,7 +88,7 @@ class SentenceScorer(Asker):
             if how.pair:
                 shared_a, shared_b = shared_tokens(a, b)
                 if not shared_a:
-                    raise DataError("the two sentences share no token", where=where, hint="use method pll")
+                    raise DataError("the two sentences have no token in common", where=where, hint="use the method pll")
                 chosen_a, chosen_b = only(a, shared_a), only(b, shared_b)
             yield text_a, len(a), chosen_a, how.reads(chosen_a, self.model, where)
             yield text_b, len(b), chosen_b, how.reads(chosen_b, self.model, where)

@@ -180,7 +180,7 @@ def _part(path: Path) -> tuple[NDArray[np.bytes_], NDArray[np.float16]]:
         keys = frame["key"].to_numpy().view("S16").ravel().copy()
         vectors = frame["vector"].to_numpy()
         if vectors.dtype != np.float16 or vectors.ndim != 3:
-            raise ValueError("its vectors have the wrong type or shape")
+            raise ValueError("its vectors are not float16 numbers in three dimensions")
         mapped = np.memmap(path, np.float16, "r", int(begin), vectors.shape)
         if mapped.tobytes() != vectors.tobytes():
             raise ValueError("the byte offset in its name is wrong")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_origin
@@ -26,7 +26,7 @@ from penchant.views.claims import Claim
 from penchant.views.figures import Forest
 from penchant.views.headline import Headline
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
-from penchant.views.rows import At, but
+from penchant.views.rows import At, Line, RowSource, but
 from penchant.views.section import Views, section
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.templates import Text, document
@@ -140,9 +140,15 @@ def claims_of(measure: Measure, noun: str) -> tuple[Claim, ...]:
         Claim("more", At(measure=difference(measure.name), **whole), gap, between, compared=True),
     ]
     if measure.by:
-        at = At(measure=measure.name, **{measure.by: but(ALL)})
-        claims.insert(1, Claim("levels", at, shown, margin, place=measure.by, alone=True))
+        claims.insert(1, Claim("levels", partial(_levels, measure), shown, margin, place=measure.by, alone=True))
     return tuple(claims)
+
+
+def _levels(measure: Measure, found: Sequence[RowSource]) -> list[Line]:
+    """Return the estimates at each level, none if there is only one."""
+    at = At(measure=measure.name, **{measure.by: but(ALL)})
+    lines = [line for source in found for line in source.only(at)]
+    return lines if len({line[measure.by] for line in lines}) > 1 else []
 
 
 def _items(probe: type[RowProbe[Any]]) -> Items:
@@ -181,7 +187,7 @@ def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
         tables[slug] = {"title": f"{title}{by}", "columns": heads, "note": holm.strip()}
         heads = {**heads, "value": "points" if unit else "value"}
         tables[f"{slug}-differences"] = {"title": f"Differences between models: {name}", "columns": heads}
-        figures[slug] = {"title": f"{title}{by}", "axis": name, "text": f"{title}{by}, with intervals."}
+        figures[slug] = {"title": f"{title}{by}", "axis": name, "text": ""}
     tables["asking"] = {**document(Path(__file__).with_name("row_asking.yaml")), "columns": {"n": probe.noun}}
     heads = {_slug(each): each.name for each in probe.measures}
     items = {"noun": probe.noun, "columns": heads, "unit": "log-probability of each token, natural logarithm"}

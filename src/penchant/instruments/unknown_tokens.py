@@ -23,7 +23,7 @@ _CHUNK = 1_024
 def require_known(on_unknown: str) -> OnUnknown:
     """Return `on_unknown` if it is a valid option. Raises MethodError otherwise."""
     if on_unknown not in get_args(OnUnknown):
-        raise MethodError(f"unknown on_unknown '{on_unknown}'", hint=one_of(on_unknown, get_args(OnUnknown)))
+        raise MethodError(f"invalid value '{on_unknown}' of on_unknown", hint=one_of(on_unknown, get_args(OnUnknown)))
     return cast(OnUnknown, on_unknown)
 
 
@@ -107,9 +107,9 @@ def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Ite
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
-    """List the locations of unknown substrings, grouped by substring if it occurs in more than a few items.
+    """List the locations of unknown substrings; those of a substring found in many items are grouped together.
 
-    If there are very many, each group gives only its first location.
+    If there are very many locations, each group gives only its first.
     """
     by_part: dict[str, list[str]] = {}
     for where, part in lost:

@@ -63,7 +63,7 @@ def _merged(model: Any, folder: Path, source: ModelSource) -> Any:
         places = get_peft_model_state_dict(adapted, save_embedding_layers=True)  # "auto" would ask the hub
         unused = set(load_peft_weights(str(folder), device="cpu")) - set(places)
         if not hasattr(adapted.base_model, "merge_and_unload"):
-            raise ValueError(f"{adapted.peft_type.value} adds inputs, and has no weights to merge")
+            raise ValueError(f"{adapted.peft_type.value} adapters only add input vectors and have no weights to merge")
         missing = [str(each.message) for each in heard if "missing adapter keys" in str(each.message)]
         if unused or missing:
             raise ValueError(missing[0] if missing else f"the base model has no place for {min(unused)}")

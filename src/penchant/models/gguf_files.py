@@ -92,6 +92,14 @@ def read_once() -> Iterator[None]:
         gguf.GGUFReader, gguf.get_tensor_name_map = GGUFReader, get_tensor_name_map
 
 
+def chat_template(file: Path) -> str | None:
+    """Return the chat template in a GGUF file, None if it has none. Raises ValueError if the file is damaged."""
+    import gguf
+
+    field = gguf.GGUFReader(str(file)).fields.get("tokenizer.chat_template")
+    return None if field is None else str(field.contents())
+
+
 def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
     """Set the pre-tokenizer of a tokenizer that transformers built from a GGUF file to the one used in training.
 

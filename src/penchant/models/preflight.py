@@ -21,6 +21,7 @@ from penchant.models.checkpoint_config import (
 )
 from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import SETTINGS, lacks_weights, model_files
+from penchant.models.gguf_files import chat_template
 from penchant.models.hub import WantedFiles
 from penchant.models.load import LanguageModel, names_vectors, read_model
 from penchant.models.served import names_served
@@ -42,6 +43,24 @@ class _Unread:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise UnreadError(name)
+
+
+class _InFile(_Unread):
+    """Tokenizer of a GGUF file, of which only the chat template is read."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    @property
+    def hf(self) -> _InFile:
+        return self
+
+    @property
+    def chat_template(self) -> str | None:
+        try:
+            return chat_template(self._file)
+        except (ImportError, ValueError) as error:
+            raise UnreadError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +126,7 @@ def _gguf(source: ModelSource, name: str, dtype: str) -> Outline:
     assert file is not None
     if head(file, 4) != b"GGUF":
         raise ModelError("is not a GGUF file, despite its name", where=str(file))
-    tokenizer, network = cast(Tokenizer, _Unread()), cast("Network", _Unread())
+    tokenizer, network = cast(Tokenizer, _InFile(file)), cast("Network", _Unread())
     model = LanguageModel(name, "causal", tokenizer, network, "", dtype, max_tokens=sys.maxsize, begin=None)
     return Outline("causal", True, model, source.key, here=True)
 

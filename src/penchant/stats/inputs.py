@@ -29,7 +29,7 @@ def as_values(values: ArrayLike, *, where: str = "values") -> Array:
         raise DataError(
             f"{of_all(lost, len(array), 'numbers', 'are')} NaN or infinite",
             where=where,
-            hint="remove these items and report their number",
+            hint="remove these items and report how many they were",
         )
     return array
 

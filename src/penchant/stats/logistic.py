@@ -172,7 +172,7 @@ def fit(
 
 
 def _levels(x: Array) -> Array:
-    """Return the level of each difference: the difference itself, or ±∞ by sign for a difference with few items."""
+    """Return `x` as levels: each difference is its own, but those of fewer than `FEW_ITEMS` items share −∞ or +∞."""
     values, places, counts = np.unique(x, return_inverse=True, return_counts=True)
     rare = np.where(values > 0, np.inf, -np.inf)
     names = np.where((counts >= FEW_ITEMS) | (values == 0), values, rare)

@@ -167,11 +167,15 @@ class Claim:
             name = " − ".join(verdict.models) if several else ""
             parts.append(" ".join(filter(None, [name, place, self.shown.number(row, n=False, rough=False)])))
         rest = len(known) - most
-        parts += [f"{rest} more" if most > 1 else f"the other {rest} are smaller"] if rest > 0 else []
+        parts += [f"{rest} more" if most > 1 else f"the other {rest} are {self._nearer()}"] if rest > 0 else []
         counts = list(dict.fromkeys(counted(int(row["n"]), self.shown.noun) for _, row in known[:most]))
         of = [f"{counts[0]}{' each' if len(known) > 1 else ''}"] if len(counts) == 1 else []
         of += ["approximate"] if any(is_rough(row) for _, row in known[:most]) else []
         return ", ".join(parts) + (f" ({', '.join(of)})" if of else "")
+
+    def _nearer(self) -> str:
+        null = self.shown.null
+        return f"closer to {null * self.shown.scale:g}{self.shown.unit}" if null else "smaller"
 
     def _placed(self, verdict: Verdict, words: Text, *, again: bool = False) -> str:
         """Return the place of a verdict in words; `again` is true if the sentence has named it before."""

@@ -76,9 +76,10 @@ class Each:
 class Forest:
     """Forest plot: estimates with intervals, a row per level of the columns `rows`, and a mark per level of `marks`.
 
-    A dashed line is drawn at `null`. If `panel` is given, each level of this column has its own chart. `picks` is as in
-    `Figure`, and `of` as in `TableSpec`. The numbers are in the table of the same name. If `ranked`, rows are in
-    descending order of their mean. If `dense`, they are as close as in a long plot.
+    A dashed line is drawn at `null`; with `log`, the axis is logarithmic. If `panel` is given, each level of this
+    column has its own chart. `picks` is as in `Figure`, and `of` as in `TableSpec`. The numbers are in the table of
+    the same name. If `ranked`, rows are in descending order of their mean. If `dense`, they are as close as in a long
+    plot.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Forest:
     of: Callable[[Sequence[RowSource]], Sequence[RowSource]] = lambda found: found
     ranked: bool = False
     dense: bool = False
+    log: bool = False
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
@@ -120,7 +122,7 @@ class Forest:
     def _plot(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         rows = [self._row(line) for line in lines]
         order = _ranked(rows) if self.ranked else list(dict.fromkeys(row["row"] for row in rows))
-        layers = [reference(self.null), *interval_layers(rows, order, axis, self.marks, marks, self.form)]
+        layers = [reference(self.null, log=self.log), *interval_layers(rows, order, axis, self.marks, marks, self.form)]
         return alt.layer(*layers).properties(
             width=self.width, height=alt.Step(9 if self.dense or len(order) > LONG else 16)
         )
@@ -204,9 +206,10 @@ def interval_layers(
 _TOOLTIPS = (("value", "value"), ("low", "from"), ("high", "to"))
 
 
-def reference(x: float) -> Any:
-    """Return a dashed line at `x`; if `x` is not 0, the axis need not include 0."""
-    place = alt.X("x:Q", scale=alt.Scale(zero=False)) if x else "x:Q"
+def reference(x: float, *, log: bool = False) -> Any:
+    """Return a dashed line at `x`; if `x` is not 0, the axis need not include 0, and may be logarithmic."""
+    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=False)
+    place = alt.X("x:Q", scale=scale) if x else "x:Q"
     return alt.Chart(inline([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
 
 

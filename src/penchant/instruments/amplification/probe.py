@@ -107,7 +107,10 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return [self.read_set(base).path, *(Path(place) for place in places if "://" not in place)]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe unchanged. Raises MethodError for a model that is not masked, or has no text of its own."""
+        """Return the probe unchanged.
+
+        Raises MethodError if the model is not a masked language model, or has no text of its own.
+        """
         hint = "it scores a word with the group word masked, which may come before or after it"
         texts_of(self.text, require_masked(self.name, model, hint).name)
         return self

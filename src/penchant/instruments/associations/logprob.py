@@ -212,7 +212,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
         return with_contexts
 
     def settle(self, model: Model) -> Self:
-        """Return the probe unchanged. Raises MethodError for a model that is not masked."""
+        """Return the probe unchanged. Raises MethodError if the model is not a masked language model."""
         require_masked(self.name, model)
         return self
 

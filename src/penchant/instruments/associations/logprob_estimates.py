@@ -75,9 +75,9 @@ def _lists(items: pl.DataFrame) -> tuple[list[str], list[str], list[str], list[s
 
 
 def _over_templates(items: pl.DataFrame, cell: Cell, settings: AssociationSettings) -> Iterator[Estimate]:
-    """Yield d in each template of a structure, its sd, and the share of the variance of s that lies between templates.
+    """Yield d in each template of a structure, the sd of these d, and the share of the variance of s between templates.
 
-    Nothing for a structure with a single template.
+    Yields nothing for a structure with a single template.
     """
     structure = cell.by["context"]
     part = items if structure == EVERY else items.filter(pl.col("context") == structure)

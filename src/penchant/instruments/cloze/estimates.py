@@ -159,7 +159,7 @@ def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 
 
 class Moves:
-    """Sensitivity analysis of β and δ to ratings half a point higher or lower.
+    """Sensitivity of β and δ to ratings half a point higher or lower.
 
     In each draw, a random share of each group's ratings, sampled without replacement, moves by ±½ but stays on the
     scale, so the draws need not be centred on the actual value. A rating belongs to one spelling in one sentence.

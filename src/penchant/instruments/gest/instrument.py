@@ -33,7 +33,7 @@ VIEWS = Views(
         TableSpec("stereotypes", At(measure=RATE), (level("variant"), level("stereotype"), model(), count(), *_TESTED)),
     ),
     compared=(TableSpec("differences", At(), _COMPARED, by_model=True),),
-    figures=(Forest("stereotypes", _STEREOTYPES, "stereotype", form=".2f", null=1, picks="stereotype"),),
+    figures=(Forest("stereotypes", _STEREOTYPES, "stereotype", form=".2f", null=1, picks="stereotype", log=True),),
     items=Items(
         columns=(
             *(ItemColumn("id", "id"), ItemColumn("masculine"), ItemColumn("feminine")),

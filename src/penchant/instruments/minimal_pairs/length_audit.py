@@ -20,6 +20,9 @@ from penchant.models.load import LanguageModel, Model, load_tokenizer
 from penchant.models.tokenizer import Tokenizer
 from penchant.stats.intervals import accuracy
 
+MODELS = "give models or names of models; their tokenizers are used"
+COLUMNS = "pass columns= to read_pairs(), or pass the table itself to audit()"
+
 
 @asked
 def audit(
@@ -53,7 +56,7 @@ def audit(
                 rows.append(_row(name, data_set, paradigm, (a - u)[inside], unknown[inside]))
             rows.append(_row(name, data_set, ALL, a - u, unknown))
     if not rows:
-        raise ModelError("no tokenizer was given", where="audit()", hint="give models or their names")
+        raise ModelError("no tokenizer was given", where="audit()", hint=MODELS)
     return pl.DataFrame(rows)
 
 
@@ -63,7 +66,7 @@ def _pair_sets(pairs_or_data: Any, columns: Mapping[Any, str]) -> Sequence[PairS
         return MinimalPairs(data=pairs_or_data, columns=columns).pair_sets()
     if columns:
         message = "columns does not apply to pairs from read_pairs"
-        raise MethodError(message, where="audit(), columns", hint="pass columns= to read_pairs, or the table to audit")
+        raise MethodError(message, where="audit(), columns", hint=COLUMNS)
     return several
 
 
@@ -78,7 +81,7 @@ def _tokenizers(models: Any) -> Iterator[tuple[str, Tokenizer]]:
         elif isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], Tokenizer):
             yield each
         else:
-            raise ModelError(f"{kind(each)} is not a model", where="audit()", hint="give models or their names")
+            raise ModelError(f"{kind(each)} is not a model", where="audit()", hint=MODELS)
 
 
 def _by_collection(pair_sets: Sequence[PairSet]) -> dict[str, list[PairSet]]:

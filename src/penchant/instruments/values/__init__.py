@@ -1,1 +1,1 @@
-"""Value statements, compared with a survey."""
+"""Agreement with value statements, compared with the answers to a survey."""

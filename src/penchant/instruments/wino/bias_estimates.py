@@ -191,7 +191,7 @@ def adjusted(items: pl.DataFrame, odds: Array, probe: Settings) -> Estimate:
 
 
 def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """Yield cautions about unequal token lengths, and about a model that prefers one gender nearly everywhere."""
+    """Yield cautions about unequal lengths in tokens, and about a model that prefers one gender in nearly all items."""
     unequal = int((items[f"n_tokens_{PRO}"] != items[f"n_tokens_{ANTI}"]).sum())
     if unequal:
         yield Note("wino.unequal-pairs", have=unequal, of=len(items))

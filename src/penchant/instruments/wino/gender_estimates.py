@@ -197,7 +197,7 @@ def tops(items: pl.DataFrame, how: str) -> dict[str, Array]:
 
 
 def gender_cautions(items: pl.DataFrame) -> Iterator[Note]:
-    """Yield cautions about sentences of unequal token lengths, and about ties."""
+    """Yield cautions about sentences of unequal lengths in tokens, and about ties."""
     unequal = int((items["n_tokens_female"] != items["n_tokens_male"]).sum())
     if unequal:
         yield Note("wino.unequal-items", have=unequal, of=len(items))

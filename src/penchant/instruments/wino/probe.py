@@ -216,5 +216,5 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
             yield from gender_estimates.gender_estimates(measured.items, how, self.shares, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about unequal token lengths, and about ties."""
+        """Return cautions about unequal lengths in tokens, and about ties."""
         return gender_estimates.gender_cautions(measured.items)

@@ -137,6 +137,11 @@
       this.update();
     }
 
+    width(column) {
+      const longest = (column.longest ??= Math.max(...column.values.map((_, row) => String(this.text(column, row) ?? "").length)));
+      return longest > 100 ? " long" : longest > 24 ? " wide" : "";
+    }
+
     text(column, row) {
       return column.levels ? column.levels[column.values[row]] : column.values[row];
     }
@@ -314,7 +319,7 @@
           button.addEventListener("click", () => this.inspect(row, line, button));
           line.append(make("td", { ...cell, dir: "auto" }, button));
         } else {
-          line.append(make("td", { ...cell, class: column.kind + edge, dir: "auto" }, this.text(column, row) ?? ""));
+          line.append(make("td", { ...cell, class: column.kind + edge + this.width(column), dir: "auto" }, this.text(column, row) ?? ""));
         }
       });
       return line;
