@@ -103,8 +103,8 @@ def check(
         list[str] | None,
         typer.Argument(
             metavar="[DATA…]",
-            help="Minimal pairs that the model should read; or the word cloze: do known changes of ratings move cloze "
-            "valence by the known amounts? (For a file of that name write ./cloze.)",
+            help="Minimal pairs that the model should read; or the word cloze: does known input give the known cloze "
+            "valence? (For a file of that name write ./cloze.)",
         ),
     ] = None,
     model: OptionalModelOption = None,
@@ -139,9 +139,9 @@ def check(
     )
     if data == ["cloze"]:
         if given := [name for name, value in options.items() if value != PAIRS[name]]:
-            raise MethodError(f"--{given[0].replace('_', '-')} is an option of pairs", hint="check cloze reads none")
+            raise MethodError(f"--{given[0].replace('_', '-')} is an option of pairs", hint="leave it out")
         if dtype not in EXACT:
-            raise MethodError(f"{dtype} rounds by more than this check compares", hint=f"use {' or '.join(EXACT)}")
+            raise MethodError(f"{dtype} is too coarse for this check", hint=f"use {' or '.join(EXACT)}")
         _check_cloze(model, format, load)
     elif model is None:
         raise MethodError("check needs a model", hint="name it: -m MODEL")

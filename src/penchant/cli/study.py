@@ -193,7 +193,7 @@ def paper(
     name: Annotated[str, typer.Argument(help="The paper. Default: list the papers.")] = "",
     directory: Annotated[Path, typer.Argument(help="Directory for the study file.")] = Path(),
 ) -> None:
-    """Show what a paper claims and what its study needs, and write the study, whose report has the paper's tables."""
+    """Show what a paper claims and needs, and write a study whose report has the paper's tables."""
     from penchant.papers.listing import described, listed, write_study
 
     file = write_study(name, directory) if name else None

@@ -187,7 +187,5 @@ def _stem(file: Path) -> str:
     """Return the name of a plain text file without extensions. Raises DataError if the file is a compressed table."""
     name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
     if name.suffix.lower() in TABLES:
-        raise DataError(
-            "is compressed, which tables must not be", file=file, hint="decompress it, or save it as Parquet"
-        )
+        raise DataError("is compressed, but tables cannot be", file=file, hint="decompress it, or save it as Parquet")
     return name.stem

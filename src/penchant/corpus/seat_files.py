@@ -23,10 +23,9 @@ _ANY = TypeAdapter(dict[str, object])
 
 
 def read_folder(folder: Path) -> tuple[list[Path], list[Path], list[Path]]:
-    """Return the files with categories, in the order of their numbers, with suffixes of words, and with traits.
+    """Return the files of categories (in numerical order), of word suffixes and of traits.
 
-    Traits are two lists of words, one a line: a file positive….txt and a file negative….txt. Other files are ignored:
-    those that are no JSON object, and groups of suffixes with numbers for names.
+    Traits are two files of words, positive….txt and negative….txt. JSON files whose keys are numbers are ignored.
     """
     categories, suffixes = [], []
     for file in sorted(folder.glob("*.json*"), key=lambda file: [_number(part) for part in _PARTS.split(file.name)]):

@@ -117,7 +117,7 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
 
 
 def with_contexts(stimuli: StimulusSet, source: StimulusSet) -> StimulusSet:
-    """Return stimuli whose categories without contexts have those of another set, and its files besides their own.
+    """Return stimuli whose categories without contexts take those of another set; its files are added.
 
     A category takes the contexts of the category with the same name, or else of the first whose name ends with the same
     number (ceat1 those of C1). If the stimuli have traits, each category of the other set whose targets are pairs is

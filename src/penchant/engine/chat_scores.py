@@ -29,7 +29,7 @@ _ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Settings of sampled replies: the `temperature` (0: the likeliest token), the seed and the `most` tokens."""
+    """Settings of sampled replies: `temperature` (0: the likeliest token), `seed` and `most`, the maximum length."""
 
     temperature: float
     seed: int
@@ -65,7 +65,7 @@ class ChatScorer(Asker):
             yield np.array([each.astype(np.float64).sum() for each in (first, *rest)])
 
     def sampled(self, asked: Iterable[tuple[ChatPrompt, int, str]], how: Sampling) -> Iterator[str]:
-        """Yield a sampled reply for each (prompt, number of the sample, location), in order.
+        """Yield a sampled reply for each (prompt, sample number, location), in order.
 
         The noise of a reply depends on the seed, its prompt and its number only, not on other replies. Replies in the
         answer cache are not sampled again. Raises the errors of `replies_logprobs`.
@@ -92,7 +92,7 @@ class ChatScorer(Asker):
         template: ChatTemplate | None,
         kept: ReplyCache | None,
     ) -> list[str]:
-        """Return the replies to prompts, given with the keys that identify the replies."""
+        """Return the replies to (key, prompt) rows, from the cache where it has them."""
         keys = [key for key, _ in rows]
         found: dict[bytes, str] = kept.found(keys) if kept else {}
         counts = self.engine.counts
@@ -142,7 +142,7 @@ class ChatScorer(Asker):
                 yield dict(zip(batch, pool.map(reply, batch), strict=True))
 
     def _begun(self, template: ChatTemplate | None, prompt: ChatPrompt, where: str) -> tuple[int, ...]:
-        """Return the tokens of a prompt; those of its messages without a template.
+        """Return the tokens of a prompt in the template, or without one of its messages as JSON.
 
         Raises DataError if a message has unknown or special tokens.
         """

@@ -60,7 +60,7 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
             hint="use a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
         )
     if isinstance(model, Scores):
-        message = "is a table of scores, which answers for whole sentences only"
+        message = "is a table of scores of whole sentences"
         raise ModelError(message, where=model.name, hint="use a language model")
     if not isinstance(model, LanguageModel):
         raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")

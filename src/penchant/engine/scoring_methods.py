@@ -159,8 +159,8 @@ Bollegala 2022.
 def method_for(name: str | None, model: LanguageModel | Scores, *, pair: bool = False) -> ScoringMethod:
     """Return the scoring method called `name` (None: lp for causal models, pll for masked models).
 
-    Scores from a table have the method given, or any method whose scores are sums of log-probabilities of one sentence,
-    on the word of the user.
+    Scores from a table have the method `given`, or one that the user states, if its scores are sums of
+    log-probabilities of one sentence.
 
     `pair` allows methods that compare the two sentences of a pair. Raises ModelError if the model is an encoder,
     MethodError if the method is unknown or does not fit the model or the data.
@@ -172,7 +172,7 @@ def method_for(name: str | None, model: LanguageModel | Scores, *, pair: bool = 
             hint="score with a masked or causal checkpoint; use this model for embeddings only",
         )
     if isinstance(model, LanguageModel) and model.replies_only:
-        message = "is asked for replies only (?chat), which have no scores"
+        message = "gives replies only (?chat), no scores"
         raise ModelError(message, where=model.name, hint="use elicit: answer, or leave out ?chat")
     if name is None:
         name = {"causal": "lp", "masked": "pll"}.get(model.kind, GIVEN)

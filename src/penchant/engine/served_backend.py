@@ -1,4 +1,4 @@
-"""Backend that asks the server of a served model, several requests at a time; and the backend that suits a model."""
+"""Backend that sends parallel requests to the server of a served model, and the choice of a backend."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Finished: TypeAlias = "SimpleQueue[tuple[Batch, NDArray[np.float32] | BaseExcep
 
 
 class ServedBackend:
-    """A backend that gets log-probabilities of tokens from a server, with a thread for each batch of one input."""
+    """Backend that requests log-probabilities of tokens from a server; each input is a batch with its own thread."""
 
     packs = 0
     batching: Batching = "single"
@@ -44,7 +44,7 @@ class ServedBackend:
         Thread(target=self._run, args=(batch, self._finished), daemon=True).start()
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Return the batch that finishes first and its answers. Raises its error, after which others are dropped."""
+        """Return the first finished batch and its answers. Raises its error, which drops the other batches."""
         try:
             batch, values = self._finished.get()
             if isinstance(values, BaseException):
@@ -78,5 +78,5 @@ class ServedBackend:
 
 
 def own_backend(model: LanguageModel) -> Backend:
-    """Return the backend that runs a model in this process, or asks its server."""
+    """Return the backend of a model: one that runs it in this process, or one that asks its server."""
     return LocalBackend(model) if model.served is None else ServedBackend(model.served)

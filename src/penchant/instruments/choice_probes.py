@@ -38,8 +38,8 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
     """Base class for probes whose rows are questions, each with the same number of options.
 
     A subclass defines `row`, `question` and `measures`. `elicit: sentence` scores the question followed by each option.
-    To the items of every way of asking, the column `weights` is added: a list with the weight of each option, 1 for the
-    likeliest (equal options share it), or the share of the replies with an option that choose it; null without any.
+    Items have the column `weights`, a list with the weight of each option: 1 for the likeliest (equal ones share it),
+    or its share of the replies that choose an option; null if none does.
     """
 
     options: ClassVar[int]
@@ -51,7 +51,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
 
     @abstractmethod
     def question(self, row: R) -> tuple[str, Sequence[str]]:
-        """Return the question of a row, with what stands before it, and its options."""
+        """Return the question of a row, including any context, and its options."""
 
     def sentences(self, row: R) -> Mapping[str, str]:
         """Return the question followed by each option."""
@@ -64,7 +64,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return ChoiceQuestion(text, tuple(options), item[0])
 
     def texts_of(self, item: tuple[str, R]) -> Sequence[str]:
-        """Return the sentences of a row, or what a chat model is asked."""
+        """Return the sentences of a row, or the texts of its question to a chat model."""
         if not self.asks:
             return super().texts_of(item)
         return [text for text, _ in spoken([self.asked_of(item)], self._phrases())]

@@ -23,29 +23,29 @@ class Phrases(BaseModel):
     openings: list[Written] = []
     """Beginnings that may stand before an option in a reply, such as "my answer is"."""
     refusals: list[Written] = []
-    """Phrases of which one marks a reply without an option as a refusal."""
+    """Phrases that mark a reply without an option as a refusal."""
     hedges: list[Written] = []
-    """Phrases of which one marks a reply without an option as a hedge."""
+    """Phrases that mark a reply without an option as a hedge."""
 
 
 class Elicited(Settings):
     """The parameters of an instrument whose items can be put to a chat model as questions."""
 
     elicit: Elicit = "sentence"
-    """The way a model is asked: `sentence`, `chat` or `answer`.
+    """The way of measuring: `sentence`, `chat` or `answer`.
 
     `sentence` (default) scores bare sentences. `chat` puts a question with options into the chat template of the model
-    and takes the log-probability of each option. `answer` also samples replies and reads them.
+    and takes the log-probability of each option. `answer` also samples replies.
     """
     reply: Literal["label", "text"] = "label"
-    """The reply asked of a chat model: the `label` of an option, a letter (default), or its `text`."""
+    """The reply requested from a chat model: the `label` of an option, a letter (default), or its `text`."""
     orders: Literal["balanced", "all"] = "balanced"
     """The orders in which options are listed, over which probabilities are averaged: `balanced` or `all`.
 
-    `balanced` (default) turns the list and its reverse round, so that each option stands in each place equally often.
+    `balanced` (default) rotates the list and its reverse, so that each option has each position equally often.
     """
     samples: Annotated[int, Field(ge=1, le=1_000)] = 1
-    """Number of replies sampled to each question in each order of its options (`elicit: answer`). Default: 1."""
+    """Number of replies sampled per question and order of its options (`elicit: answer`). Default: 1."""
     temperature: Annotated[float, Field(ge=0, le=5)] = 1.0
     """Temperature at which replies are sampled; 0 takes the likeliest token."""
 
@@ -56,5 +56,5 @@ class Elicited(Settings):
 
     @property
     def way(self) -> str:
-        """The way of asking, unless it is the usual one."""
+        """The way of measuring; "" for `sentence`."""
         return self.elicit if self.asks else ""

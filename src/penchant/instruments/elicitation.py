@@ -26,12 +26,12 @@ from penchant.models.load import LanguageModel
 from penchant.tables.documents import read_document
 
 Order = tuple[int, ...]
-"""The option at each place of a list of options."""
+"""Indices of the options in the order in which they are listed."""
 OPTION, REFUSED, HEDGED, UNREAD = "option", "refused", "hedged", "unread"
 """Readings of a reply."""
 _LETTERS = "ABCDEFGHIJ"
 _MOST_REORDERED = 6
-"""Number of options above which they are not put in every order."""
+"""Largest number of options that are listed in every order."""
 
 
 class _PhraseBook(BaseModel):
@@ -223,9 +223,9 @@ def signed_elicitation(settings: Elicited, model: LanguageModel) -> dict[str, ob
 
 
 def require_chat(settings: Elicited, model: LanguageModel) -> None:
-    """Raise ModelError if a model cannot be asked in the way of the settings."""
+    """Raise ModelError if a model does not support the settings."""
     if not model.replies_only:
         ChatTemplate(model)
     elif settings.elicit != "answer":
-        message = "is asked for replies only (?chat), which have no probabilities"
+        message = "gives replies only (?chat), no probabilities"
         raise ModelError(message, where=model.name, hint="use elicit: answer, or leave out ?chat")

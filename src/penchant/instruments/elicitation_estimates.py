@@ -1,4 +1,4 @@
-"""Estimates of how steady a chat model's answers are: over orders of options, over samples, and against its words."""
+"""Estimates of how steady a chat model's answers are: over orders of options, over replies, and between both."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ SHARES = {
     HEDGED: "replies that hedge",
     UNREAD: "replies that could not be read",
 }
-"""Measures of the shares of replies, by what they are."""
+"""Names of the shares of replies, by reading."""
 STEADINESS = (OVER_ORDERS, TURNED, OVER_REPLIES, MISMATCH, *SHARES.values())
 
 
 def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str) -> Iterator[Estimate]:
     """Yield how steady the answers to some items are, on a scale with one value per option.
 
-    Without a scale, the spread over orders is that of the options' probabilities, averaged over options, and there is
-    none over replies.
+    Without a scale, the spread over orders is the mean over options of the spread of their probabilities, and there is
+    no spread over replies.
 
     `items` has the columns order_probabilities, probabilities (both may be empty), readings and chosen; items are
     independent, and replies are clustered by item.
@@ -84,7 +84,7 @@ MANY = 0.1
 
 
 def steadiness_cautions(rows: Sequence[Estimate], noun: str) -> Iterator[Note]:
-    """Yield cautions about answers that depend on the order of the options, or that say little; the worst cell counts.
+    """Yield cautions about the largest shares of answers that depend on the order, differ from replies, or are missing.
 
     `noun` is the plural noun for the items.
     """

@@ -29,9 +29,9 @@ class Mean:
     with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions against
     one half. `margin` is the smallest effect of interest in the unit of the measure; if it is None, 0.05 for
     proportions, otherwise 0.1, which suits log-probabilities: a change of the odds by a tenth. Without `tested`, only
-    differences between models are tested, as for an accuracy, which no value is natural to test against. Items without
-    a value of the column are left out. `ends` are those of the scale of a column, within which intervals lie; between 0
-    and 1 they are computed on the logit scale if there are clusters.
+    differences between models are tested, as for an accuracy, which has no natural null value. Items without
+    a value of the column are left out. `ends` are the ends of the column's scale, which bound the intervals; between 0
+    and 1, intervals over clusters are computed on the logit scale.
     """
 
     name: str

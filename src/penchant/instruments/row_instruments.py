@@ -165,7 +165,7 @@ def _items(probe: type[RowProbe[Any]]) -> Items:
 
 
 def _column(name: str, field: FieldInfo) -> ItemColumn:
-    """Return the column of a field; one of few values is a label."""
+    """Return the column of a field; a Literal field is a label."""
     return ItemColumn(name, "label" if get_origin(field.annotation) is Literal else "text")
 
 

@@ -95,7 +95,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return items
 
     def scores(self, session: Session, texts: Sequence[tuple[str, str]]) -> Iterable[SentenceScore]:
-        """Return the scores of all sentences, each given with its location; by default of whole sentences."""
+        """Return the scores of (sentence, location) pairs; by default of whole sentences."""
         return session.scorer.score(texts, self.method)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:

@@ -37,7 +37,7 @@ class Role:
 
 
 ID = Role("id", ("id", "item", "nr", "no", "number", "nummer", "#"), "the id", needed=False, unique=True)
-"""The column of the ids of items."""
+"""The column of item ids."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ WEIGHTS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
 
 
 def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> None:
-    """Raise ModelError if the adapter of `source`, if any, can be seen not to fit without reading weights.
+    """Raise ModelError if the adapter of `source`, if any, does not fit; no weights are read.
 
-    It belongs to another base model, has no safetensors weights (unless `pickled`), or the base model is `quantized`.
-    The base that an adapter names can be compared only if both are hub models or both are directories.
+    It does not fit if it belongs to another base model (compared only if both are hub models or both directories),
+    has no safetensors weights (unless `pickled`), or if the base model is `quantized`.
     """
     adapter = source.adapter
     if adapter is None:
@@ -29,7 +29,7 @@ def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> No
         raise ModelError("adapters need the package peft", where=source.given, hint="pip install 'penchant[adapters]'")
     if quantized:
         hint = "merge it into the unquantized base model"
-        raise ModelError(f"weights that are quantized ({quantized}) take no adapter", where=source.given, hint=hint)
+        raise ModelError(f"quantized weights ({quantized}) cannot take an adapter", where=source.given, hint=hint)
     _require_base(source, folder)
     if adapter.local is not None and not is_file(folder / WEIGHTS) and not (pickled and is_file(folder / PICKLED)):
         hint = "save the adapter as safetensors, or use --allow-pickle if you trust its pickled weights"

@@ -19,7 +19,7 @@ _REPLY = "A"
 
 @dataclass(frozen=True, slots=True)
 class ChatPrompt:
-    """A message of a user, after a `system` message if there is one."""
+    """A user message, after a `system` message if there is one."""
 
     user: str
     system: str = ""

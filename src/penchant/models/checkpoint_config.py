@@ -23,7 +23,7 @@ def read_config(source: ModelSource, options: dict[str, Any]) -> Any:
     """Return the configuration of a checkpoint; `options` are the arguments of `from_pretrained`.
 
     Raises ModelError if the model is an encoder-decoder without a language-modelling head, such as a speech model, if
-    another model is given a source text, or if `trust_remote_code` is set and the checkpoint takes its code from
+    a source text is given to another model, or if `trust_remote_code` is set and the checkpoint takes its code from
     another repository.
     """
     from transformers import AutoConfig

@@ -13,7 +13,7 @@ from penchant.models.source import ModelSource
 
 
 class GivenSource(torch.nn.Module):
-    """The decoder of a model, given one source that its encoder has read, called as a causal model is.
+    """The decoder of a model whose encoder has read one source, with the interface of a causal model.
 
     `source` are the token ids of the source with the special tokens of the tokenizer, `lead` those that precede every
     row and get no logits.
@@ -38,7 +38,7 @@ class GivenSource(torch.nn.Module):
 
     @property
     def hf_device_map(self) -> dict[str, int | str] | None:
-        """The devices of a model that is spread over several, by part."""
+        """The device of each part of a model that is spread over several."""
         return getattr(self.whole, "hf_device_map", None)
 
     def get_input_embeddings(self) -> Any:

@@ -90,7 +90,7 @@ class LanguageModel:
 
     @property
     def replies_only(self) -> bool:
-        """True if the model is a served one that is asked for replies only."""
+        """True if the model is a served one that gives replies only."""
         return self.served is not None and self.served.replies_only
 
     @property
@@ -142,8 +142,8 @@ def load(
             hint="read it with penchant.load_vectors(FILE)",
         )
     if names_scores(spec):
-        message = "is a table of scores, which answers for whole sentences only"
-        raise ModelError(message, where=str(spec), hint="name a language model; Python reads it with penchant.Scores")
+        message = "is a table of scores of whole sentences"
+        raise ModelError(message, where=str(spec), hint="name a language model; in Python, use penchant.Scores")
     model = read_model(
         spec,
         name=name,
@@ -336,7 +336,7 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 
 
 def _served(spec: str, name: str | None, *, code: bool, digests: Digests) -> LanguageModel:
-    """Connect to a served model and prove it. Raises ModelError if it cannot be reached or believed."""
+    """Connect to a served model and check it. Raises ModelError if it cannot be reached or fails a check."""
     address = ServedAddress.of(spec)
     if name is not None:
         raise ModelError("a served model cannot be renamed", where=str(address), hint="omit name=")

@@ -21,8 +21,8 @@ class WordProbability:
 def plain_words(model: LanguageModel, before: str, after: str, most: int) -> list[WordProbability]:
     """Return the whole words among the `most` most probable tokens between two texts, most probable first.
 
-    A word is whole if the text with the word in its gap has the token in the place of the mask token, and no other
-    token of them has the same letters in upper or lower case. The softmax is computed in float64.
+    A word is whole if in the gap it is encoded as its token, and no other of these tokens differs in case only.
+    The softmax is computed in float64.
     """
     hf, network = model.tokenizer.hf, model.network.model
     ids = hf(f"{before}{hf.mask_token}{after}")["input_ids"]

@@ -19,7 +19,7 @@ from penchant.tables.rows import read_models
 from penchant.text_io import is_file
 
 SCORES = "scores:"
-"""Beginning of the name of a model that is a table of scores."""
+"""Prefix of the name of a table of scores."""
 _SAME = 1e-9
 """Maximum difference between two scores of the same text."""
 _ROUNDED = 1e-4
@@ -142,7 +142,7 @@ def score_file(spec: str | Path) -> Path:
 
 
 def cited_scores(spec: str | Path) -> str:
-    """Return the name of a table of scores in signatures."""
+    """Return the name that signatures have for a table of scores."""
     file = score_file(spec)
     return _cited(file.stem, sha256_file(file))
 

@@ -21,7 +21,7 @@ from penchant.text_io import refused_character
 TOKENIZER = "?tokenizer="
 """Separator between the name of a served model and its tokenizer."""
 CHAT = "?chat"
-"""End of the name of a served model that is asked for replies only."""
+"""Suffix of the name of a served model that gives replies only."""
 KEYS = ("PENCHANT_API_KEY", "OPENAI_API_KEY")
 """Environment variables with the key for the server; the first that is set is used."""
 LARGEST = 64 << 20
@@ -36,7 +36,7 @@ SLOTS = 8
 """Number of parallel requests."""
 _BUSY = 429
 _STABLE = ("root", "parent", "owned_by", "max_model_len", "meta")
-"""Keys of a server's description of a model that stay the same when it is asked or started again."""
+"""Keys of a server's description of a model that do not change between requests and restarts."""
 
 
 def names_served(spec: str | Path) -> bool:
@@ -55,7 +55,7 @@ def refuse_cluster(specs: Iterable[str]) -> None:
 class ServedAddress:
     """The address of a served model: the base of the API, the model's name there, and its tokenizer.
 
-    There is no tokenizer if only replies are asked for.
+    `tokenizer` is empty if the model gives replies only.
     """
 
     url: str
@@ -66,7 +66,7 @@ class ServedAddress:
     def of(cls, spec: str | Path) -> ServedAddress:
         """Parse `URL#NAME`, `URL#NAME?tokenizer=TOKENIZER` or `URL#NAME?chat`.
 
-        Raises ModelError, without any password.
+        Raises ModelError, which shows no password.
         """
         url, _, named = str(spec).partition("#")
         name, _, tokenizer = named.removesuffix(CHAT).partition(TOKENIZER)
@@ -158,7 +158,7 @@ class Client:
         return f"<client of {self.address}>"
 
     def about(self) -> dict[str, Any]:
-        """Return what the server says of the model. Raises ModelError if it cannot be reached or has no such model."""
+        """Return the server's description of the model. Raises ModelError if it cannot be reached or lacks it."""
         data = self._json("GET", f"{self.address.url}/models", patient=False)
         listed = data.get("data") if isinstance(data, dict) else None
         models = {each.get("id"): each for each in listed or () if isinstance(each, dict)}
@@ -179,14 +179,14 @@ class Client:
         return one_line(version)[:80] if isinstance(version, str) else ""
 
     def fingerprint(self, tokenizer: str) -> str:
-        """Return a SHA-256 of the address, what the server says of model and version, and the tokenizer's digest."""
+        """Return the SHA-256 of the address, the server's model description and version, and the tokenizer's digest."""
         parts = (self.address.url, self.address.name, self.about(), self.version(), tokenizer)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def complete(
         self, prompt: list[int] | str, *, top: int = 1, echo: bool = True, patient: bool = True
     ) -> Completion | None:
-        """Return the answer for a prompt, followed by one generated token; None without log-probabilities."""
+        """Return the tokens of a prompt (if `echo`) and one generated token; None without log-probabilities."""
         body: dict[str, Any] = {"model": self.address.name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
         ids = {"return_tokens_as_token_ids": True, "repetition_penalty": 1.0}  # vLLM and SGLang
         body |= {"echo": echo, "logprobs": top, **(ids if isinstance(prompt, list) else {"repeat_penalty": 1.0})}
@@ -194,7 +194,7 @@ class Client:
         try:
             whole = _Body.model_validate_json(data)
         except ValidationError as error:
-            raise self._error(f"answers with something else than a completion ({first_line(error)})") from None
+            raise self._error(f"answers with something other than a completion ({first_line(error)})") from None
         found = whole.choices[0].logprobs if len(whole.choices) == 1 else None
         if found is None:
             return None
@@ -212,7 +212,7 @@ class Client:
         try:
             (choice,) = _Chat.model_validate_json(data).choices
         except ValueError as error:
-            raise self._error(f"answers with something else than one reply ({first_line(error)})") from None
+            raise self._error(f"answers with something other than one reply ({first_line(error)})") from None
         return (choice.message.content or "").strip()
 
     def _json(self, method: str, url: str, *, patient: bool) -> Any:

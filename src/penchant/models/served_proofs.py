@@ -1,4 +1,4 @@
-"""Log-probabilities from a server, which is believed only after it has been proved to give those of the prompt."""
+"""Log-probabilities from a server, after checks that they are those of the tokens of a prompt."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from penchant.models.tokenizer_files import PROBES, named_tokenizer, of_bytes
 from penchant.plurals import counted
 
 NOISE, BOUND = 1e-2, 0.5
-"""Change in a token's log-probability between requests, in nats, above which a server is reported and refused."""
+"""Change in a token's log-probability between requests, in nats, above which there is a warning or an error."""
 _LONGEST = 120
-"""Maximum number of tokens in a prompt that proves a server; longer than the blocks that servers keep for reuse."""
+"""Maximum number of tokens in a test prompt; longer than the blocks that servers cache."""
 _LOWEST = -9999.0
 """Lowest log-probability of vLLM, which stands for minus infinity."""
 _ROUNDING = 1e-3
 """Maximum amount by which a log-probability or a sum of probabilities may be too large."""
 _TOP = 5
 _PREFIXES = 3
-"""Number of beginnings of prompts to which the server adds a token."""
+"""Number of generated tokens that are compared with prompts."""
 
 Prompt: TypeAlias = tuple[int, ...]
 
@@ -40,7 +40,7 @@ class Server:
 
     `begin` is the token before each prompt, None if the server takes only text: then it may put a token of its own
     there (`hidden`), after which the first token of a text is not scored. `moves` is the largest change of a token's
-    log-probability between requests, in nats, and `proved` describes each proof by name, outcome and detail.
+    log-probability between requests, in nats, and `proved` has the name, outcome and detail of each check.
     """
 
     packs = 0
@@ -70,7 +70,7 @@ class Server:
     def about(self) -> str:
         """A description of the model and of how much its answers vary."""
         moves = f"whose log-probabilities move by up to {self.moves:.2g} between requests"
-        return f"a causal model on {self.devices}, {'asked for replies only' if self.replies_only else moves}"
+        return f"a causal model on {self.devices}, {'for replies only' if self.replies_only else moves}"
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -89,10 +89,10 @@ class Server:
     def logprobs(self, ids: Prompt) -> NDArray[np.float64]:
         """Return the log-probability of each token of a prompt given the tokens before it; NaN for the first.
 
-        Raises ModelError if the server fails or does not answer for these tokens, or is asked for replies only.
+        Raises ModelError if the server fails does not answer for these tokens, or gives replies only.
         """
         if self.replies_only:
-            raise self.error("is asked for replies only", "use elicit: answer, or leave out ?chat")
+            raise self.error("gives replies only", "use elicit: answer, or leave out ?chat")
         return self.values(ids, self.ask(ids))
 
     def ask(self, ids: Prompt, *, top: int = 1, echo: bool = True) -> Completion | None:
@@ -117,7 +117,7 @@ class Server:
                 raise self._others(f"{shortened(theirs)} is not {self.tokenizer.strings([token])[0]!r}")
         values = answer.logprobs[: len(ids)]
         if None in values[1:] or values[0] is not None:
-            raise self.error("does not give a log-probability of every token of a prompt but the first")
+            raise self.error("must give log-probabilities of all tokens of a prompt but the first")
         numbers = np.array([math.nan if value is None else value for value in values])
         return np.where(numbers <= _LOWEST, -np.inf, numbers)
 
@@ -136,7 +136,7 @@ class Server:
         return ModelError(message, where=str(self.client.address), hint=hint)
 
     def _others(self, how: str) -> ModelError:
-        return self.error(f"reads other tokens than its tokenizer here: {how}", "name its own: ?tokenizer=DIR")
+        return self.error(f"does not have the tokenizer named here: {how}", "name its own: ?tokenizer=DIR")
 
     def _text(self, ids: Prompt) -> str:
         if not self.fits(ids):
@@ -160,13 +160,13 @@ def served_tokenizer(
 
 
 class _Proof:
-    """The proof of a server: prompts, their first answers, and what they have to agree with."""
+    """Checks of the log-probabilities of a server."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
 
     def require(self) -> None:
-        """Prove the server. Raises ModelError with the first reason not to believe it."""
+        """Run all checks. Raises ModelError for the first that fails."""
         server = self.server
         self._take_form()
         answers = [server.ask(prompt, top=_TOP) for prompt in self.prompts]
@@ -198,7 +198,7 @@ class _Proof:
 
     @cached_property
     def prompts(self) -> list[Prompt]:
-        """Prompts of several scripts, one of them long, and its beginning."""
+        """Test prompts in several scripts, a long one, and the beginning of the long one."""
         server = self.server
         head = () if server.begin is None else (server.begin,)
         parts = server.tokenizer.token_ids(PROBES)
@@ -211,7 +211,7 @@ class _Proof:
     def _top(self, answers: Sequence[Completion | None]) -> float:
         """Return the largest sum of the probabilities of top tokens.
 
-        Raises ModelError if a log-probability or a sum is too large, or if tokens have another log-probability there.
+        Raises ModelError if a log-probability or a sum is too large, or if tokens have others of their own.
         """
         largest, same, seen = 0.0, 0, 0
         for prompt, answer in zip(self.prompts, answers, strict=True):
@@ -243,12 +243,12 @@ class _Proof:
         changes = [np.abs(now - before)[1:] for now, (_, before) in zip(found, again, strict=True)]
         moved = float(np.concatenate(changes).max())
         if not moved <= BOUND:
-            message = f"gives other log-probabilities when asked again: one moves by {moved:.2g}"
+            message = f"changes its log-probabilities between requests: one by {moved:.2g}"
             raise self.server.error(message, "start it without prefix caching (see docs/served.md)")
         return moved
 
     def _aligned(self, first: Sequence[NDArray[np.float64]]) -> int:
-        """Return the number of generated tokens whose log-probability is the same as the last token of a prompt.
+        """Return the number of generated tokens that have the same log-probability at the end of a prompt.
 
         Raises ModelError if one differs or is not the most probable token, or if there are none.
         """
@@ -263,7 +263,7 @@ class _Proof:
                 continue
             known = [self._last(ids) for ids in longer]
             if not any(abs(value - generated) <= room and top <= value + room for value, top in known):
-                message = "gives a generated token another log-probability than the same token in a prompt"
+                message = "gives a generated token and the same token in a prompt different log-probabilities"
                 raise self.server.error(f"{message} ({generated:.4g}, {known[0][0]:.4g}): they may be shifted")
             if values[len(start)] > generated + room:
                 raise self.server.error("generates a token that is not the most probable one at temperature 0")
@@ -271,7 +271,7 @@ class _Proof:
             if found == _PREFIXES:
                 break
         if not found:
-            raise self.server.error("cannot be proved: no generated token can be identified")
+            raise self.server.error("cannot be checked: no generated token can be identified")
         return found
 
     def _last(self, ids: Prompt) -> tuple[float, float]:

@@ -128,7 +128,7 @@ def resolve(spec: str) -> ModelSource:
         source = resolve(base)
         if source.adapter is not None:
             hint = "merge them with PEFT, save the model and give its directory"
-            raise ModelError("names two adapters, but one is merged at most", where=spec, hint=hint)
+            raise ModelError("names two adapters, but only one can be merged", where=spec, hint=hint)
         return replace(source, given=spec, adapter=_adapter(adapter))
     if spec.startswith("bundled:"):
         name = spec.removeprefix("bundled:")

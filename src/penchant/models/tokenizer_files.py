@@ -170,7 +170,7 @@ def _differing(tokenizer: Any, model: Any) -> str:
 
 
 def of_bytes() -> Any:
-    """Return a tokenizer whose tokens are bytes, in place of one that is not known; it knows every text."""
+    """Return a tokenizer whose tokens are bytes, for models with an unknown tokenizer; it encodes every text."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 

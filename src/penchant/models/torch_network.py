@@ -282,7 +282,7 @@ class Network:
         return logits
 
     def run(self, module: Any, inputs: dict[str, Any]) -> Any:
-        """Return the output of the model or its trunk, computed as all measurements are."""
+        """Return the output of the model or its trunk, with the attention kernels of all measurements."""
         with self._attention():
             return module(**inputs)
 

@@ -1,1 +1,1 @@
-"""The papers that penchant implements: claims, studies, and tables in their layout, beside what is printed."""
+"""The papers that penchant implements: claims, studies, and tables in the papers' layout with the printed numbers."""

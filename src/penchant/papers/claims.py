@@ -66,7 +66,7 @@ def checked(paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, 
 
 
 def _told_apart(facts: Sequence[_Fact]) -> list[_Fact]:
-    """Return estimates of several checks with the levels in their names in which the checks differ."""
+    """Return the estimates of several checks, with the levels that differ between checks in their names."""
     levels = [fact.check.at for fact in facts]
     several = [name for name in levels[0] if len({str(at.get(name)) for at in levels}) > 1]
     return [replace(fact, name=" ".join([fact.name, *(fact.check.at[n] for n in several)])) for fact in facts]

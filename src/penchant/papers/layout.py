@@ -118,7 +118,7 @@ def _cells(
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """The estimates of a model, and the paper's label of the model; "" for a model that the paper has not."""
+    """The estimates of a model, and the paper's label of the model; "" if the paper does not have the model."""
 
     source: RowSource
     label: str
@@ -130,9 +130,9 @@ class _Measured:
 
 
 def _printed_for(paper: Paper, layout: TableLayout, entry: AxisEntry, shown: _Measured | None) -> str | None:
-    """Return the model for which the paper prints a cell's number; None if what is shown is no model of the paper.
+    """Return the model for which the paper prints a cell's number; None if the model shown is not in the paper.
 
-    Entries may name a model that the paper does not describe well enough to be known, or none.
+    An entry may name no model, or one that the paper does not identify.
     """
     if shown is None or not shown.label:
         return None
@@ -159,7 +159,7 @@ def _entries(axis: Axis, layout: TableLayout, every: Sequence[_Measured]) -> lis
 
 
 def _together(layout: TableLayout, entries: Sequence[AxisEntry]) -> AxisEntry:
-    """Return an entry with the settings of the table and of the entries of its row and column."""
+    """Return an entry with the settings of its table, row and column."""
     at = dict(layout.at)
     taken: dict[str, Any] = {name: getattr(layout, name) for name in _SHARED}
     for entry in entries:

@@ -39,7 +39,7 @@ class AxisEntry(BaseModel):
 
 
 class AxisLevels(BaseModel):
-    """Entries for the levels of a column but those in `without`; `labels` names and orders levels."""
+    """Entries for the levels of a column except those in `without`; `labels` names and orders levels."""
 
     model_config = SETTINGS
     each: Said
@@ -53,7 +53,7 @@ Axis = list[AxisEntry] | AxisLevels
 class BarredCells(BaseModel):
     """Cells that cannot be compared with the printed numbers, and the reason.
 
-    They are known by a label of their row, column or model, or by a part of the name of the data.
+    They are selected by the label of a row, column or model, or by part of the name of the data.
     """
 
     model_config = SETTINGS
@@ -78,7 +78,7 @@ class CellMark(BaseModel):
 
 
 class TableLayout(BaseModel):
-    """A table of the paper: which estimates its rows and columns show, and how they are held against the printed ones.
+    """A table of the paper: which estimates its rows and columns show, and how they are compared with the printed ones.
 
     `item` is the table's name in the paper. Models are the outermost level of the rows or columns, or the innermost of
     the columns; if `models` is empty, each entry names the model of the paper that it is about. Under the rule `exact`
@@ -102,7 +102,7 @@ class TableLayout(BaseModel):
     rule: Literal["exact", "sample", "two samples"] = "sample"
     mark: CellMark | None = None
     sizes: dict[str, float] = {}
-    """Letters for sizes: each is given to values of at least this distance from 0."""
+    """Letters that mark sizes, with the smallest distance from 0 of each."""
     beside: list[str] = []
     """Models of the paper, or people, whose printed numbers stand in columns of their own."""
     barred: list[BarredCells] = []

@@ -119,7 +119,7 @@ def _number(cell: PaperCell, layout: TableLayout, *, counted: bool) -> Number:
 
 
 def _numbers(made: Sequence[PaperTable], words: Text) -> list[ReportTable]:
-    """Return the list of all numbers that are held against printed ones, with the verdict on each."""
+    """Return the table of all numbers that are compared with printed ones, with verdicts; none without numbers."""
     own = words.below("numbers")
     rows = []
     for table in made:

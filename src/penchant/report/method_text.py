@@ -28,7 +28,7 @@ _NO_DIFFERENCE = (
 
 @dataclass(slots=True)
 class _Kind:
-    """The methods of the intervals and tests of a measure, by shape, and whether p-values are adjusted."""
+    """Methods of the intervals and tests of a measure, merged if only numbers differ; and whether p is adjusted."""
 
     intervals: dict[object, list[Method]] = field(default_factory=dict)
     tests: dict[object, list[Method]] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def _kinds(rows: pl.DataFrame) -> dict[str, _Kind]:
 
 
 def _lines(kinds: Mapping[str, _Kind], references: Mapping[str, Reference], cited: set[str]) -> Iterator[str]:
-    """Yield a line on each kind of number, or on several with the same methods; works are cited once, and added.
+    """Yield a line on each kind of number, or on several with the same methods; works in `cited` are not cited again.
 
     Methods that differ only in numbers are merged, with the numbers as ranges.
     """

@@ -64,7 +64,7 @@ class Section:
     meanings: Mapping[str, str] = field(default_factory=dict)
     """Meanings of table columns specific to this section."""
     of_tables: bool = False
-    """True if the section is about its tables, which are then shown without being asked for."""
+    """True if the tables are the main content of the section, and are shown by default."""
 
 
 @dataclass(frozen=True, slots=True)

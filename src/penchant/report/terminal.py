@@ -91,8 +91,8 @@ def _bare(text: str, placed: StudySection) -> str:
 def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> list[str]:
     """Return the sentences of several answers as a list in at most `room` lines.
 
-    For lack of room, sentences end after the lines that hold the text before their first colon, the last ones first,
-    but the first sentence of an answer after all others; if there is still none, the last sentences are only counted.
+    If there is no room, sentences are cut after the line with their first colon: the last ones first, and the first
+    sentence of each answer after all others. If that is not enough, the last sentences are only counted.
     """
     sentences = [text for answer in answers for text in answer]
     firsts = [not number for answer in answers for number in range(len(answer))]

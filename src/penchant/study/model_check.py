@@ -35,7 +35,7 @@ BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1, "float64": 
 
 
 LOCAL_TOLERANCE = 0.1
-"""Maximum difference between a token's log-probabilities from a server and from its weights here without a warning."""
+"""Difference between the log-probabilities of a token from a server and from local weights that gives a warning."""
 _LARGEST = 2 << 30
 """Size in bytes of the largest weights that are loaded for comparison with a server."""
 

@@ -181,7 +181,7 @@ def _split(texts: Sequence[str], model: Model) -> str:
 
 
 def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model, every: int) -> float:
-    """Estimate the time of a measurement of `every` texts from that of a few items."""
+    """Estimate the time to measure `every` texts from that of a few items."""
     pilot = probe.model_copy(update={"limit": PILOT})
     few = len(pilot.texts(base))
     pilot = pilot if few else probe

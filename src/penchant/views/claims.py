@@ -66,7 +66,7 @@ class Claim:
     facts: Callable[[Line, Sequence[BaseResult]], Mapping[str, Any]] = lambda line, results: {}
 
     def answer(self, found: Sequence[RowSource], results: Sequence[BaseResult], text: Text) -> Answer | None:
-        """Return the answer that `found` gives, the estimates or the differences; None if it has none for the claim."""
+        """Return the answer from the estimates or differences in `found`; None if they have no verdict on the claim."""
         words = text.below("claims", self.name)
         verdicts = list(self._verdicts(found, results, missing=words.has(MISSING)))
         if not verdicts:
@@ -148,7 +148,7 @@ class Claim:
         return words.get("unclear") or f"{words.facts['it']} is unclear whether {whether}: {words.facts['each']}"
 
     def _settled(self, verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> bool:
-        """Return whether all the models of some verdicts have another one that is clear."""
+        """Return whether all models of these verdicts also have a clear verdict."""
         clear = {verdict.models for verdict in every if verdict.kind in (YES, NO)}
         return not self.compared and clear.issuperset(verdict.models for verdict in verdicts)
 

@@ -147,7 +147,7 @@ def _fillers(category: Category, stimuli: Stimuli) -> list[list[tuple[str, str]]
 
 
 def _called(fillers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return the name of every word in ids of items: the word, with its set if it is in both sets of a slot."""
+    """Return the name of every word in item ids: the word, with its set if both sets of a slot have it."""
     sides = Counter(("XY" if side in "XY" else "AB", word) for side, word in fillers)
     return {
         (side, word): f"{word} ({side})" if sides["XY" if side in "XY" else "AB", word] > 1 else word

@@ -195,10 +195,10 @@ class LogProbBiasSettings(AssociationSettings):
     }
 
     contexts: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
-    """A set of stimuli whose sentences the categories without sentences use. Default: none.
+    """A set of stimuli that lends its sentences to categories without any. Default: none.
 
     A category takes those of the category with the same name, or else of the first whose name ends with the same number
-    (`ceat1` those of `C1`). Traits in the folder `data` become the attributes of its categories of paired targets.
+    (`ceat1` those of `C1`). Traits in the folder `data` become the attributes of that set's paired targets.
     """
     pieces: Literal["all", "first"] = "all"
     """Scoring of a word of several pieces: `all` (default) or `first`.

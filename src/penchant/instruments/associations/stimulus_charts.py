@@ -62,7 +62,7 @@ def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart]) -> 
 def scores(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of sentence counts by prior and corrected score; None for instruments without these scores.
 
-    It has a panel per structure and a row per model, and if there are no more than two lists of attributes, per list.
+    It has a panel per structure and a row per model and, if there are at most two, per list of attributes.
     """
     if not all("prior" in result.items.columns for result in results):
         return None
@@ -89,7 +89,7 @@ def scores(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _by_attributes(model: str, result: BaseResult) -> list[tuple[str, pl.DataFrame]]:
-    """Return the items of a model with its name, or if there are no more than two lists of attributes, list by list."""
+    """Return a model's items under its name, split by list of attributes if there are at most two."""
     lists = result.items["attribute_list"].unique(maintain_order=True)
     if len(lists) > len(SIDES) // 2:
         return [(model, result.items)]

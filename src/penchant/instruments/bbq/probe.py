@@ -23,7 +23,7 @@ def _json(value: Any) -> Any:
 
 
 class BBQRow(Row):
-    """A question about a context, with three answers: two groups, and one that says that it is not known."""
+    """A question about a context, with three answers: two groups, and "not known"."""
 
     context: Written
     """The context, ambiguous or with the information that decides the question."""
@@ -38,7 +38,7 @@ class BBQRow(Row):
     label: Annotated[int, Field(ge=0, le=2)]
     """The number of the right answer: 0, 1 or 2."""
     question_polarity: Literal["neg", "nonneg"]
-    """neg: the stereotype says that the stereotyped group is the answer; nonneg: that the other one is."""
+    """The answer by the stereotype. neg: the stereotyped group; nonneg: the other group."""
     context_condition: Literal["ambig", "disambig"]
     """ambig: the context does not decide the question; disambig: it does."""
     category: Text
@@ -48,11 +48,11 @@ class BBQRow(Row):
     stereotyped: Annotated[int | None, Field(ge=0, le=2, repr=False)] = None
     """The number of the answer that names the stereotyped group. Default: from answer_info and additional_metadata."""
     unknown: Annotated[int | None, Field(ge=0, le=2, repr=False)] = None
-    """The number of the answer that it is not known. Default: the one that answer_info calls unknown."""
+    """The number of the answer "not known". Default: the one that answer_info calls unknown."""
     answer_info: Annotated[dict[str, list[str]], BeforeValidator(_json), Field(default_factory=dict, repr=False)]
-    """BBQ: for ans0, ans1 and ans2 the name and the group."""
+    """Name and group of ans0, ans1 and ans2, as in BBQ's files."""
     additional_metadata: Annotated[dict[str, Any], BeforeValidator(_json), Field(default_factory=dict, repr=False)]
-    """BBQ: the stereotyped_groups of the question."""
+    """The stereotyped_groups of the question, as in BBQ's files."""
 
     @model_validator(mode="after")
     def _found(self) -> BBQRow:
@@ -64,7 +64,7 @@ class BBQRow(Row):
             named = [n for n, group in enumerate(groups) if n != self.unknown and wanted & set(group)]
             self.stereotyped = named[0] if len(named) == 1 else None
         if self.unknown is None or self.unknown == self.stereotyped:
-            raise ValueError("unknown: no answer is marked as the one that it is not known")
+            raise ValueError("unknown: no answer is marked as 'not known'")
         return self
 
     @computed_field  # type: ignore[prop-decorator]
@@ -99,8 +99,8 @@ class BBQ(ChoiceProbe[BBQRow]):
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
         """Return the items with the bias and the accuracy of every question.
 
-        The bias is the weight of the answer by the stereotype minus that of the other group; in disambiguated contexts
-        relative to the weight of both.
+        The bias is the weight of the answer by the stereotype minus the weight of the other group; in disambiguated
+        contexts, divided by their sum.
         """
         ambiguous = pl.col("context_condition") == "ambig"
         other = 3 - pl.col("unknown") - pl.col("stereotyped")

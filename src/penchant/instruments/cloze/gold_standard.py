@@ -53,8 +53,8 @@ def compare_with_gold(
 ) -> GoldComparison:
     """Compare tables of ratings, or lexicons, with a table of ratings that is the gold standard, by sentence and word.
 
-    A lexicon rates a word in every sentence of the gold standard. Several gold ratings of a word count with their mean;
-    where this is no point of the scale, the word has no exact agreement and is left out of α. The bias is positive if
+    A lexicon rates a word in every sentence of the gold standard. Several gold ratings of a word are averaged; if
+    the mean is not a point of the scale, the word is left out of exact agreement and α. The bias is positive if
     ratings are higher than the gold standard. Raises DataError if no word is rated in both, or if a sentence has
     another text in the gold standard.
     """

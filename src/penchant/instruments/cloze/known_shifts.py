@@ -1,4 +1,4 @@
-"""Check of the instrument: sentences whose β and δ are known, and move by known amounts, without it.
+"""Check of the instrument on sentences whose β and δ are known, and move by known amounts.
 
 The sentences are made of words that the model itself predicts. Ratings are assigned to some of the words predicted in
 their gaps, and changed in known ways. The expected values follow from the probabilities of a plain forward pass.
@@ -27,7 +27,7 @@ TOLERANCE = 1e-6
 ASSIGNED = (1.0, -1.0, 0.5, -0.5, 0.0, 0.0)
 """Ratings assigned to the rated words of a sentence, starting at another one in each sentence."""
 _MOVED = (2, 3, 4)
-"""The half of them that moves by ½ without leaving the scale."""
+"""Indices of the assigned ratings that the shifts by ±½ change."""
 SENTENCES, K = 6, 40
 """Number of sentences, and k of the instrument; the rated words are among the first half of the k words."""
 
@@ -86,7 +86,7 @@ def check_shifts(model: LanguageModel) -> pl.DataFrame:
     require_masked(Cloze.name, model)
     sentences = list(islice(_sentences(model), SENTENCES))
     if not sentences:
-        raise ModelError("predicts too few whole words to make sentences of them", where=model.name)
+        raise ModelError("predicts too few whole words for test sentences", where=model.name)
     data = {
         "scale": {"low": "low", "high": "high"},
         "sentences": [

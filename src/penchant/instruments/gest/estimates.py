@@ -34,7 +34,7 @@ def rates(items: pl.DataFrame, level: float) -> list[Estimate]:
 
 
 def log_rates(items: pl.DataFrame, level: float) -> list[Estimate]:
-    """Return the log rates over all templates and, if there are several, for each; sentences are sampled.
+    """Return the log rates over all templates and, if there are several, for each, with intervals over sentences.
 
     Holm's correction is applied over the stereotypes, over the two sides and over the templates.
     """

@@ -51,7 +51,7 @@ class GestRow(Row):
         return self
 
     def under(self, template: str) -> Self:
-        """Return a copy with the two sentences that a template makes; a pair from the table is returned unchanged."""
+        """Return a copy with the two sentences filled into a template; a pair from the table is returned unchanged."""
         if self.sentence is None:
             return self
         before, first, second, after = (part.replace(SLOT, self.sentence) for part in WORDS.split(template))
@@ -63,7 +63,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
     """Gender that a model ascribes to the speaker of a stereotypical sentence: GEST.
 
     `run` returns items (one row per sentence and template) and a summary: the masculine rate of each stereotype, and
-    the stereotype rate, that of stereotypes about men divided by that of those about women.
+    the stereotype rate, the masculine rate of stereotypes about men divided by that of stereotypes about women.
     """
 
     noun: ClassVar[str] = "pairs"
@@ -105,12 +105,14 @@ class Gest(GestSettings, RowProbe[GestRow]):
 
 
 def _differing(first: str, second: str, where: str) -> tuple[list[Span], list[Span]]:
-    """Return the spans of the words in which two sentences differ. Raises DataError unless all words have a partner."""
+    """Return the spans of the words in which two sentences differ. Raises DataError if they have none to compare."""
     one, other = (list(_words(text)) for text in (first, second))
     apart = [(a, b) for a, b in zip(one, other, strict=False) if first[slice(*a)] != second[slice(*b)]]
     if len(one) != len(other) or not apart:
         message = "the two sentences have different numbers of words" if apart else "the two sentences are the same"
-        raise DataError(message, where=where, hint="a masked model compares word by word; a causal one need not")
+        raise DataError(
+            message, where=where, hint="masked models compare word by word; correct the pair, or use a causal model"
+        )
     return [a for a, _ in apart], [b for _, b in apart]
 
 

@@ -49,8 +49,8 @@ def asked_pairs(
 ) -> tuple[pl.DataFrame, tuple[Note, ...]]:
     """Return one row per pair, and a note on pairs about which no reply chooses a sentence; they are left out.
 
-    The score of a sentence is its probability as the option, averaged over orders, or the share of the replies with an
-    option that choose it.
+    The score of a sentence is its probability as the option, averaged over orders, or its share of the replies that
+    choose an option.
     """
     asked = questions([item for _, item in items], settings)
     found = list(elicited(session, asked, settings, phrases(settings)))
@@ -86,7 +86,7 @@ def _scores(model: LanguageModel, item: Item, shares: Sequence[float]) -> tuple[
 
 
 def asked_estimates(items: pl.DataFrame, settings: MinimalPairsSettings) -> Iterator[Estimate]:
-    """Yield how steady the answers are, by data set; the answer to a question is the probability of the first role."""
+    """Yield how steady the answers are, by data set; an answer is the probability of the first sentence."""
     for name in items["dataset"].unique(maintain_order=True).to_list():
         by = {"dataset": name, "scope": "overall", "group": ALL, "split": ALL, "normalise": "none"}
         for estimate in steadiness(items.filter(dataset=name), np.array([1.0, 0.0]), settings.level, "pairs"):

@@ -22,7 +22,7 @@ def refuse_alone(paradigms: Iterable[str]) -> None:
     """Raise MethodError if there is only one paradigm, so that nothing is left to fit an exponent on."""
     names = set(paradigms)
     if len(names) < 2:
-        message = f"normalisation '{FITTED}' needs pairs of two paradigms or more, and there is one: {', '.join(names)}"
+        message = f"normalisation '{FITTED}' needs pairs of two paradigms or more, but there is one: {', '.join(names)}"
         raise MethodError(message, hint="choose another normalisation, or add pairs of other paradigms")
 
 

@@ -25,7 +25,7 @@ NO_INTERVAL = "values.no-interval"
 """Code of the method of a number without an interval."""
 _TEST = Method("t-test-same-errors", two_sided=True)
 _END = 1e-3
-"""Distance from the ends of the scale, as a share of it, at which the probit of a rating is bounded."""
+"""Smallest distance from the ends of the scale, as a share of it, in the probit of a rating."""
 WANTED = 5
 """Number of statements below which an interval gets a note."""
 
@@ -104,7 +104,7 @@ class WordingCell:
 
 @dataclass(frozen=True)
 class AskedCell(WordingCell):
-    """One wording and group of questions to a chat model, whose ratings are known without a calibration.
+    """Questions to a chat model in one wording for one group; their ratings need no calibration.
 
     `statements` has the ratings on both sides; there are no neutral statements.
     """
@@ -116,18 +116,18 @@ class AskedCell(WordingCell):
 
     @cached_property
     def neutral_ratings(self) -> Array:
-        """No ratings."""
+        """Empty: there are no neutral statements."""
         return np.empty(0)
 
     @cached_property
     def leaning(self) -> Array:
-        """The probit of a rating's place on the scale, which is unbounded."""
+        """The probit of each rating's position on the scale."""
         share = np.clip((self.ratings - LOW) / (HIGH - LOW), _END, 1 - _END)
         leaning: Array = scipy.special.ndtri(share)
         return leaning
 
     def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
-        """Return the ratings of some statements in every resample, shape (resamples, statements); they are the same."""
+        """Return the ratings of some statements, shape (resamples, statements); all resamples are the same."""
         chosen = self.ratings[inside]
         return np.broadcast_to(chosen, (self.settings.resamples, len(chosen)))
 

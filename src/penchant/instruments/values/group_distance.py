@@ -147,7 +147,7 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """Return a note that bounds what the sampling of respondents adds to a distance on average; None if little.
+    """Return a note with a bound on the mean error of a distance from sampling respondents; None if it is small.
 
     The bound is √(2/π)·SE, the expected absolute error of a group's mean.
     """

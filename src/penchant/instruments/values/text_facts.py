@@ -58,7 +58,7 @@ def is_synthetic(result: BaseResult) -> bool:
 
 
 def _is_unmirrored(source: RowSource) -> bool:
-    """Return whether statements and their negations get like ratings in any cell."""
+    """Return whether statements and their negations get similar ratings in any wording and group."""
     return any(line["value"] < WEAK for line in source.only(At(measure=MIRROR_CORRELATION, dimension=EVERYTHING)))
 
 
@@ -87,7 +87,7 @@ def _left_out(source: RowSource) -> Iterator[tuple[str, str, int, int, float]]:
 def template(row: Mapping[str, str]) -> str:
     """Return the template of an item, with {statement} for its clause.
 
-    Of two sentences it has agree|disagree where they differ; a question follows its system message.
+    Where the two sentences differ it has agree|disagree; a question follows its system message.
     """
     if "question" in row:
         return " ".join(filter(None, [row["system"], row["question"].replace(row["text"], "{statement}")]))
