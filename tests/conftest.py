@@ -123,7 +123,7 @@ WHOLE = {
     "test_third_party.py",  # installs a package
     "test_unequal_items.py",  # studies of every instrument
     "test_unfit_models.py",  # many models
-    "test_user_study.py",  # models that are tried
+    "test_study_from_table.py",  # models that are tried
     "test_user_tables.py",  # many studies
     "test_value_verdicts.py",  # many studies
     "test_values.py",  # more than two seconds

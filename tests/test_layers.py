@@ -41,7 +41,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 COMMON = (
     ("unknown_tokens", "text_defects", "result", "run_options", "measures"),
     ("probe_fields", "session"),
-    ("probe_signature",),
+    ("probe_constructor",),
     ("settings",),
     ("base", "elicit_settings"),
     ("item_probes", "user_table", "elicitation"),

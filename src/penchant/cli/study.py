@@ -176,7 +176,7 @@ def init(
 
 
 def _init_from(probe: str, directory: Path, table: Path, columns: Sequence[str], models: Sequence[str]) -> None:
-    from penchant.study.user_study import study_of_table
+    from penchant.study.study_from_table import study_of_table
 
     pairs = [each.partition("=") for each in columns]
     for field, equals, name in pairs:

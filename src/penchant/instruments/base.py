@@ -24,11 +24,11 @@ from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import Settings
-from penchant.models.equivalent_spellings import with_equivalents
 from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.models.score_table import Scores
+from penchant.models.unicode_equivalents import with_equivalents
 from penchant.progress import bars
 from penchant.records import BaseResult as AnyResult
 from penchant.records import Estimate, Signature, summary_table

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penchant.engine.given_scorer import GivenScorer
 from penchant.engine.scorer import Scorer, language_model
+from penchant.engine.table_scorer import GivenScorer
 from penchant.errors import MethodError
 from penchant.instruments.run_options import Run
 from penchant.models.load import LanguageModel

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from penchant.call_checks import unknown_attribute
 from penchant.errors import MethodError, StudyError, in_words, shortened, without_folders
+from penchant.instruments.probe_constructor import PARAMETERS, Called, explain
 from penchant.instruments.probe_fields import in_json, names_files, without_place
-from penchant.instruments.probe_signature import PARAMETERS, Called, explain
 from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
 from penchant.report.no_difference_text import DifferenceScale
 from penchant.tables.documents import SETTINGS

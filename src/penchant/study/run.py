@@ -29,7 +29,7 @@ from penchant.study.changes_since_start import Now, changes, data_records, forge
 from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.model_check import require_fit
-from penchant.study.model_fit import KINDS, Fitting, Reader, all_read, kinds_read, reader
+from penchant.study.model_compatibility import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.outcome import VERDICTS, Outcome
 from penchant.study.ray_workers import Elsewhere, elsewhere
 from penchant.study.result_directories import COMPARISON, CURVE

@@ -14,7 +14,7 @@ import polars as pl
 from penchant.errors import MethodError, StudyError, one_of
 from penchant.files import refuse_inputs, write_parquet, write_text
 from penchant.models.score_table import Scores
-from penchant.study.model_fit import all_read
+from penchant.study.model_compatibility import all_read
 from penchant.study.study_file import read_study
 
 COLUMN = "text"

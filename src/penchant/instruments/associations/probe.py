@@ -17,8 +17,8 @@ from penchant.instruments.associations.settings import AssociationSettings
 from penchant.instruments.base import M, Model, Probe, TextNeeds
 from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.unknown_tokens import told_respelt
-from penchant.models.equivalent_spellings import respelt_words
 from penchant.models.load import LanguageModel
+from penchant.models.unicode_equivalents import respelt_words
 from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
