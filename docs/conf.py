@@ -40,12 +40,12 @@ html_copy_source = html_show_sourcelink = False
 html_show_sphinx = False
 html_last_updated_fmt = None
 
-default_role = "code"  # docstrings write names between single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-napoleon_numpy_docstring = False
+napoleon_preprocess_types = False
+smartquotes = False
 # Types of polars, torch and Python, and those of ours that no page describes, are named without a link.
 nitpick_ignore_regex = [(r"py:.*", r".*")]
 
@@ -65,7 +65,15 @@ def _link_pages(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = re.sub(link, target, source[0])
 
 
+def _literals(app: Sphinx, what: str, name: str, described: object, options: object, lines: list[str]) -> None:
+    """Make a docstring plain text for reStructuredText: only what stands between backticks is marked."""
+    parts = re.split(r"`([^`]+)`", "\n".join(lines))
+    marked = (rf"\ ``{part}``\ " if at % 2 else re.sub(r"[*|]", r"\\\g<0>", part) for at, part in enumerate(parts))
+    lines[:] = "".join(marked).split("\n")
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", _literals, priority=400)  # before napoleon reads the sections
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", _link_pages)
     app.connect("include-read", lambda app, path, name, source: _link_pages(app, name, source))

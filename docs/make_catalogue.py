@@ -48,7 +48,7 @@ SETS = {
     "disco-en": "24 female and 24 male words for persons, and 16 templates, in English",
     "early-modern-240": "240 English sentences with a gap: Early Modern, present-day and neutral",
     "early-modern-60": "60 English sentences with a gap, and ratings of the words that the bundled models predict",
-    "early-new-high-german-60": "60 German sentences with a gap, and valences of 257 words; not reviewed by a philologist",
+    "early-new-high-german-60": "60 German sentences with a gap, and valences of 257 words; no philologist has read it",
     "gender-amplification-en": "two contrasts of English words, gender and a control, with attributes and templates",
     "political-values-cs": "34 Czech statements about political values, and 100 neutral ones",
     "political-values-en": "34 English statements about political values, and 100 neutral ones",
