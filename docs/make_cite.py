@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from front_matter import front_matter
 
+from front_matter import front_matter
 from penchant.files import write_text
 
 DOCS = Path(__file__).parent
-INTRODUCTION = """Cite penchant with its version, and the paper of each method that you use. `penchant export results --to
-paper` writes `references.bib` with what a study used, and every number has a signature to quote beside it
+INTRODUCTION = """Cite penchant with its version, and the paper of each method that you use. `penchant export results
+--to paper` writes `references.bib` with what a study used, and every number has a signature to quote beside it
 ([studies](studies.md#the-files)). Data sets have authors, too: [data sets and licences](data-sets.md)."""
 PAPERS = "The pages of [instruments](instruments.md) name the papers of their methods. The file CITATION.cff lists:"
 
