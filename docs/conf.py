@@ -9,7 +9,7 @@ API pages preliminary and has none for notebooks.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pygments.lexers.special import TextLexer
 
@@ -38,7 +38,7 @@ html_css_files = ["site.css"]
 html_favicon = html_logo = "_static/penchant.svg"
 html_copy_source = html_show_sourcelink = False
 html_show_sphinx = False
-html_last_updated_fmt = None
+html_show_search_summary = False  # would fetch pages, which a browser refuses to pages read from disk
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -72,7 +72,14 @@ def _literals(app: Sphinx, what: str, name: str, described: object, options: obj
     lines[:] = "".join(marked).split("\n")
 
 
+def _focusable(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Let boxes that scroll be reached with the keyboard."""
+    for box in ('<div class="table-wrapper', "<pre>"):
+        context["body"] = context.get("body", "").replace(box, f'{box[:4]} tabindex="0"{box[4:]}')
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("html-page-context", _focusable, priority=900)  # after Furo has wrapped the tables
     app.connect("autodoc-process-docstring", _literals, priority=400)  # before napoleon reads the sections
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", _link_pages)
