@@ -72,14 +72,27 @@ def _literals(app: Sphinx, what: str, name: str, described: object, options: obj
     lines[:] = "".join(marked).split("\n")
 
 
-def _focusable(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Let boxes that scroll be reached with the keyboard."""
+def _signature(
+    app: Sphinx, what: str, name: str, described: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Name types without their modules, and leave out what a subclass of a frame takes from polars."""
+    if "FrameInitTypes" in (signature or ""):
+        return "", None
+    short = [text and re.sub(r"~?\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text) for text in (signature, returns)]
+    return short[0], short[1]
+
+
+def _accessible(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Let boxes that scroll be reached with the keyboard, and give the captions of the sidebar a level."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
     for box in ('<div class="table-wrapper', "<pre>"):
         context["body"] = context.get("body", "").replace(box, f'{box[:4]} tabindex="0"{box[4:]}')
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("html-page-context", _focusable, priority=900)  # after Furo has wrapped the tables
+    app.connect("autodoc-process-signature", _signature)
+    app.connect("html-page-context", _accessible, priority=900)  # after Furo has wrapped the tables
     app.connect("autodoc-process-docstring", _literals, priority=400)  # before napoleon reads the sections
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", _link_pages)
