@@ -30,6 +30,7 @@ exclude_patterns = ["*.template.md", "__pycache__", "**/.ipynb_checkpoints"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 nb_execution_mode = "off"  # notebooks are executed when they are written; their stored outputs are shown
+nb_mime_priority_overrides = [("html", "image/svg+xml", 1), ("html", "image/png", 2)]  # charts without scripts
 
 html_theme = "furo"
 html_title = "penchant"
