@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 
 HEAD = """# Licences of the packages that penchant installs
 
-penchant is Apache-2.0. This page is made from the metadata of the packages by `docs/make_licences.py`; *with* names the extras that bring a package,
-none if every installation has it.
+penchant is Apache-2.0. This page is made from the metadata of the packages by `docs/make_licences.py`. *With* names the
+extras that bring a package; every installation has the others.
 
 | package | licence | with |
 |---|---|---|
