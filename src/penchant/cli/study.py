@@ -172,11 +172,7 @@ def init(
 ) -> None:
     """Write a study file and a small data file as a starting point, or the study of your own table or task."""
     if task is not None:
-        if table is not None or column or directory != Path():
-            raise MethodError("--from-lm-eval takes one name: penchant init DIRECTORY --from-lm-eval TASK.yaml")
-        from penchant.study.lm_eval_task import study_of_task
-
-        _say_made(study_of_task(task, Path(probe), models=model or [], data=data or []), Path(probe))
+        _init_from_task(probe, task, data or [], model or [], alone=not (table or column) and directory == Path())
         return
     if table is not None:
         _init_from(probe, directory, table, column or [], model or [])
@@ -209,6 +205,14 @@ def _init_from(probe: str, directory: Path, table: Path, columns: Sequence[str],
         study_of_table(probe, table, directory, models=models, columns={field: name for field, _, name in pairs}),
         directory,
     )
+
+
+def _init_from_task(name: str, task: Path, data: Sequence[str], models: Sequence[str], *, alone: bool) -> None:
+    from penchant.study.lm_eval_task import study_of_task
+
+    if not alone:
+        raise MethodError("--from-lm-eval takes one name: penchant init DIRECTORY --from-lm-eval TASK.yaml")
+    _say_made(study_of_task(task, Path(name), models=models, data=data), Path(name))
 
 
 def _say_made(found: UserStudy, directory: Path) -> None:

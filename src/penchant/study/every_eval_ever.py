@@ -7,7 +7,8 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ def files(outcome: Outcome) -> Iterator[File]:
     for (place, spec), result in outcome.results.items():
         unit = manifest.unit(place, spec)
         assert unit is not None
-        yield from _log(manifest, unit, result)
+        yield from _log(manifest, unit, result, outcome.edited)
 
 
 def manifest_of(outcome: Outcome) -> Manifest:
@@ -81,8 +82,9 @@ def headline_rows(result: Result) -> list[int]:
     return headline.table(numbered, result.signature["model"])["row"].cast(pl.Int64).to_list()
 
 
-def _log(manifest: Manifest, unit: UnitRecord, result: Result) -> Iterator[File]:
+def _log(manifest: Manifest, unit: UnitRecord, result: Result, edited: Sequence[str]) -> Iterator[File]:
     time, model = finished(manifest, unit), _model(manifest, unit.model)
+    settings = {name: _without_folders(value) for name, value in result.settings.items()}
     epoch = str(int(datetime.fromisoformat(time).timestamp()))
     collection = f"penchant_{safe(unit.probe)}"
     log: dict[str, Any] = {
@@ -90,11 +92,11 @@ def _log(manifest: Manifest, unit: UnitRecord, result: Result) -> Iterator[File]
         "evaluation_id": f"{collection}/{unit.model.name}/{epoch}",
         "evaluation_timestamp": time,
         "retrieved_timestamp": epoch,
-        "source_metadata": _source(manifest, unit, result),
+        "source_metadata": _source(manifest, unit, result, edited),
         "eval_library": {
             "name": "penchant",
             "version": result.signature["penchant"],
-            "additional_details": _strings({**manifest.software, **result.settings}),
+            "additional_details": _strings({**manifest.software, **settings}),
         },
         "model_info": model,
         "evaluation_results": _results(manifest, unit, result),
@@ -118,7 +120,7 @@ def _log(manifest: Manifest, unit: UnitRecord, result: Result) -> Iterator[File]
     yield f"{folder}/{name}.json", as_json(log)
 
 
-def _source(manifest: Manifest, unit: UnitRecord, result: Result) -> dict[str, Any]:
+def _source(manifest: Manifest, unit: UnitRecord, result: Result, edited: Sequence[str]) -> dict[str, Any]:
     details = {
         "study": manifest.asked.title,
         "question": manifest.asked.study.get("question"),
@@ -126,8 +128,9 @@ def _source(manifest: Manifest, unit: UnitRecord, result: Result) -> dict[str, A
         "signature": str(result.signature),
         "estimates without a value": result.summary["value"].is_nan().sum(),
         "items": len(result.items),
-        "items without a number": sum(score is None for _, score, _ in _numbers(result)),
-        "cautions": list(result.cautions) or None,
+        "items without a number": sum(item.number is None for item in _items(result)),
+        "cautions": list(result.cautions),
+        "edited after the study wrote it": list(edited),
     }
     return {
         "source_name": "penchant",
@@ -240,125 +243,124 @@ def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
 # --- Items ----------------------------------------------------------------------------------------------------------
 
 
-def _samples(log: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the items that have a number, in the schema of instances."""
-    results = log["evaluation_results"]
-    main = [each for each in results if each["score_details"]["details"]["headline"] == "true"]
-    averaged = len(main) == 1 and (
-        main[0]["metric_config"]["metric_id"],
-        main[0]["score_details"]["details"].get("normalise"),
-    )
-    link = {"evaluation_result_id": main[0]["evaluation_result_id"]} if averaged == ("accuracy", "none") else {}
-    name = results[0]["evaluation_name"] if results else ""
-    how = result.signature.get("method", "custom")
-    attributed = {"turn_idx": 0, "source": "output.raw", "extraction_method": how, "is_terminal": True}
-    for row, score, right in _numbers(result):
-        if score is None:
-            continue
-        choices = _choices(row)
-        said = _said(row, choices)
-        reference = [] if right is None else [choices[right]]
-        raw = _raw(row, choices)
-        hashed = json.dumps({"raw": raw, "reference": reference}, sort_keys=True, separators=(",", ":"))
-        shown = {"id", *(role for role in _roles(row) if isinstance(row.get(role), str))}
-        yield {
-            "schema_version": SCHEMA,
-            "evaluation_id": log["evaluation_id"],
-            "model_id": log["model_info"]["id"],
-            "evaluation_name": name,
-            **link,
-            "sample_id": str(row["id"]),
-            "sample_hash": hashlib.sha256(hashed.encode()).hexdigest(),
-            "interaction_type": "single_turn",
-            "input": {"raw": raw, "reference": reference, "choices": list(choices.values()) or None},
-            "output": {"raw": said},
-            "answer_attribution": [{**attributed, "extracted_value": said[0]}] if choices and len(said) == 1 else [],
-            "evaluation": {"score": score, "is_correct": right is not None and score == 1},
-            "metadata": _strings(
-                {
-                    **({"is_correct": NO_ANSWER} if right is None else {}),
-                    **{key: value for key, value in row.items() if key not in shown},
-                }
-            ),
-        }
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An item: its row, the texts between which a model chooses and their scores by role, its number, the right role.
 
-
-def _roles(row: Mapping[str, Any]) -> list[str]:
-    """Return the roles of the texts that a model scored, such as good and bad."""
-    return [key.removeprefix("n_tokens_") for key in row if key.startswith("n_tokens_")]
-
-
-def _choices(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts between which a model chooses, by role, or by number for an item with a numbered answer."""
-    if "ans0" in row:
-        return {str(number): str(row[f"ans{number}"]) for number in range(3)}
-    texts = {role: row.get(f"sentence_{role}", row.get(role)) for role in _roles(row)}
-    return {role: text for role, text in texts.items() if isinstance(text, str)}
-
-
-def _numbers(result: Result) -> Iterator[tuple[Mapping[str, Any], float | None, str | None]]:
-    """Yield each item, its number or None, and the role of its right answer or None.
-
-    With a right answer, the number is its credit: of a pair by the sum of log-probabilities, with half for a tie.
+    With a right answer, the number is its credit. The number and the right role are None for items that have none.
     """
+
+    row: Mapping[str, Any]
+    choices: Mapping[str, str]
+    scores: Mapping[str, float]
+    number: float | None
+    right: str | None
+
+    def said(self) -> list[str]:
+        """Return a model's answers: sampled replies, words for a gap, or the choices of the highest score."""
+        given = self.row.get("replies", self.row.get("words"))
+        best = max(self.scores.values(), default=None)
+        chosen = [self.choices[role] for role, score in self.scores.items() if score == best]
+        return chosen if given is None else [str(each) for each in given]
+
+    def raw(self) -> str:
+        """Return the input."""
+        texts = [str(self.row[column]) for column in _BEFORE if self.row.get(column)]
+        return " ".join(texts) if self.choices else next(str(self.row[name]) for name in _TEXTS if self.row.get(name))
+
+
+def _items(result: Result) -> Iterator[_Item]:
     tie = 1.0 if result.signature.get("ties") == "good" else 0.5
     pairs = {"score_good", "dataset", "group"} <= set(result.items.columns)
     of_stereotypes = pl.col("measure").str.starts_with("stereotype score")
     stereotypes = set(result.summary.filter(of_stereotypes)["dataset"]) if pairs else set()
+    column = next((name for name in _VALUES if name in result.items.columns), "")
     for row in result.items.iter_rows(named=True):
+        choices = _choices(row)
+        weights = row.get("weights") or row.get("probabilities") or ()
+        given = weights if "ans0" in row else [row.get(f"score_{role}", row.get(role)) for role in choices]
+        scores = {role: score for role, score in zip(choices, map(_finite, given), strict=False) if score is not None}
+        number, right, two = None, None, list(scores.values())[:2]
         if "ans0" in row:
-            weights = row.get("weights") or row.get("probabilities") or {}
-            yield row, _finite(weights[row["label"]]) if weights else None, str(row["label"])
-        elif pairs:
-            good, bad = row["score_good"], row["score_bad"]
+            right = str(row["label"])
+            number = scores.get(right)
+        elif pairs and len(two) == 2:
             right = None if row["dataset"] in stereotypes else "good"
-            yield row, tie if good == bad else float(good > bad), right
-        elif column := next((name for name in _VALUES if name in row), ""):
-            yield row, _finite(row[column]), None
-        else:
-            scores = [row[f"score_{role}"] for role in _roles(row) if isinstance(row.get(f"score_{role}"), float)]
-            yield row, _finite(scores[0] - scores[1]) if len(scores) > 1 else None, None
+            number = tie if two[0] == two[1] else float(two[0] > two[1])
+        elif column:
+            number = _finite(row[column])
+        elif len(two) == 2:
+            number = two[0] - two[1]
+        yield _Item(row, choices, scores, number, right)
+
+
+def _choices(row: Mapping[str, Any]) -> dict[str, str]:
+    if "ans0" in row:
+        return {str(number): str(row[f"ans{number}"]) for number in range(3)}
+    roles = (key.removeprefix("n_tokens_") for key in row if key.startswith("n_tokens_"))
+    texts = {role: row.get(f"sentence_{role}", row.get(role)) for role in roles}
+    return {role: text for role, text in texts.items() if isinstance(text, str)}
 
 
 def _finite(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def _said(row: Mapping[str, Any], choices: Mapping[str, str]) -> list[str]:
-    """Return a model's answers: sampled replies, words for a gap, or the most probable of the choices."""
-    if "replies" in row or "words" in row:
-        said = row.get("replies") or row.get("words") or []
-        return [str(each) for each in said]
-    scores = {role: _finite(row.get(f"score_{role}", row.get(role))) for role in choices}
-    if "ans0" in row:
-        scores = dict(zip(choices, map(_finite, row.get("weights") or row.get("probabilities") or ()), strict=False))
-    known = {role: score for role, score in scores.items() if score is not None}
-    best = max(known.values(), default=None)
-    return [choices[role] for role, score in known.items() if score == best]
-
-
-def _raw(row: Mapping[str, Any], choices: Mapping[str, str]) -> str:
-    if choices:
-        return " ".join(str(row[column]) for column in _BEFORE if row.get(column))
-    return next(str(row[column]) for column in _TEXTS if row.get(column) not in (None, ""))
+def _samples(log: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
+    """Yield the items that have a number, in the schema of instances."""
+    results = log["evaluation_results"]
+    main = [each for each in results if each["score_details"]["details"]["headline"] == "true"]
+    kinds = [(each["metric_config"]["metric_id"], each["score_details"]["details"].get("normalise")) for each in main]
+    shared = {
+        "schema_version": SCHEMA,
+        "evaluation_id": log["evaluation_id"],
+        "model_id": log["model_info"]["id"],
+        "evaluation_name": results[0]["evaluation_name"] if results else "",
+        **({"evaluation_result_id": main[0]["evaluation_result_id"]} if kinds == [("accuracy", "none")] else {}),
+        "interaction_type": "single_turn",
+    }
+    how = result.signature.get("method", "custom")
+    attributed = {"turn_idx": 0, "source": "output.raw", "extraction_method": how, "is_terminal": True}
+    for item in _items(result):
+        if item.number is None:
+            continue
+        said, raw = item.said(), item.raw()
+        reference = [] if item.right is None else [item.choices[item.right]]
+        hashed = json.dumps({"raw": raw, "reference": reference}, sort_keys=True, separators=(",", ":"))
+        answered = bool(item.choices) and len(said) == 1
+        no_answer = {"is_correct": NO_ANSWER} if item.right is None else {}
+        yield {
+            **shared,
+            "sample_id": str(item.row["id"]),
+            "sample_hash": hashlib.sha256(hashed.encode()).hexdigest(),
+            "input": {"raw": raw, "reference": reference, "choices": list(item.choices.values()) or None},
+            "output": {"raw": said},
+            "answer_attribution": [{**attributed, "extracted_value": said[0]}] if answered else [],
+            "evaluation": {"score": item.number, "is_correct": item.right is not None and item.number == 1},
+            "metadata": _strings({**no_answer, **{key: item.row[key] for key in item.row if key not in item.choices}}),
+        }
 
 
 def _strings(values: Mapping[str, Any]) -> dict[str, str]:
     """Return values as strings, others than texts as JSON, without those that are missing or empty."""
-    present = {key: _public(value) for key, value in values.items()}
     return {
-        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for key, value in present.items()
+        key: value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False)
+        for key, value in values.items()
         if value is not None and value != "" and value == value and value != []
     }
 
 
-def _public(value: Any) -> Any:
-    """Return a value with NaN as None, and without the folders of absolute paths."""
+def _plain(value: Any) -> Any:
+    """Return a value with NaN as None."""
     if isinstance(value, Mapping):
-        return {key: _public(each) for key, each in value.items()}
-    if isinstance(value, pl.Series | list | tuple):
-        return [_public(each) for each in value]
-    if isinstance(value, str):
-        return Path(value).name if Path(value).is_absolute() else value
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _without_folders(value: Any) -> Any:
+    """Return a setting without the folders of absolute paths."""
+    if isinstance(value, list):
+        return [_without_folders(each) for each in value]
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value

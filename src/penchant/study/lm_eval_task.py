@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -163,34 +164,40 @@ def _is_whole(value: object) -> bool:
 
 
 def _items(task: Path, fields: Mapping[str, Any], rows: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[_Item]:
-    jinja = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
-    jinja.filters["regex_replace"] = lambda text, pattern, new, count=0: re.sub(pattern, new, text, count=count)
-
     for number, (place, row) in enumerate(rows, 1):
-
-        def value(field: str, row: Mapping[str, Any] = row, place: str = place) -> Any:
-            given = fields.get(field, "")
-            if not isinstance(given, str):
-                return list(given.values()) if isinstance(given, dict) else given
-            if given in row:
-                return row[given]
-            try:
-                return jinja.from_string(given).render(**row)
-            except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-                raise DataError(f"cannot be filled from {place}: {error}", file=task, field=field) from error
-
-        answers = _literal(value("doc_to_choice"))
+        values = {
+            name: _filled(task, name, fields, place, row) for name in ("doc_to_text", "doc_to_target", "description")
+        }
+        context, target = values["doc_to_text"], values["doc_to_target"]
+        answers = _literal(_filled(task, "doc_to_choice", fields, place, row))
         if not isinstance(answers, list | tuple) or len(answers) < 2:
             message = f"gives no list of answers for {place}: {shortened(answers)}"
             raise DataError(message, file=task, field="doc_to_choice")
-        answers = tuple(map(str, answers))
-        context = value("doc_to_text")
         if not isinstance(context, str) or context.isdigit():
             message = f"gives a number for {place}; tasks whose texts differ before the answer are not converted"
             raise DataError(message, file=task, field="doc_to_text")
-        yield _Item(
-            number, str(value("description")) + context, answers, _right(task, place, value("doc_to_target"), answers)
-        )
+        texts = tuple(map(str, answers))
+        yield _Item(number, f"{values['description']}{context}", texts, _right(task, place, target, texts))
+
+
+def _filled(task: Path, name: str, fields: Mapping[str, Any], place: str, row: Mapping[str, Any]) -> Any:
+    """Return the value of a field for a row: that of the column it names, else of the filled template."""
+    given = fields.get(name, "")
+    if not isinstance(given, str):
+        return list(given.values()) if isinstance(given, dict) else given
+    if given in row:
+        return row[given]
+    try:
+        return _jinja().from_string(given).render(**row)
+    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise DataError(f"cannot be filled from {place}: {error}", file=task, field=name) from error
+
+
+@cache
+def _jinja() -> SandboxedEnvironment:
+    found = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    found.filters["regex_replace"] = lambda text, pattern, new, count=0: re.sub(pattern, new, text, count=count)
+    return found
 
 
 def _right(task: Path, place: str, target: object, answers: Sequence[str]) -> int:
