@@ -127,7 +127,9 @@ def test_stereotypes_have_no_right_answer(penchant: Program, tmp_path: Path) -> 
     write_study(tmp_path / "s.yaml", ["bundled:modern"], {"minimal-pairs": {"data": "crows.csv"}})
     succeeded(penchant("run", "s.yaml", "-o", "out"))
     succeeded(penchant("export", "out", "--to", "every-eval-ever"))
-    ((_, samples),) = validated(tmp_path / "out/every-eval-ever")
+    ((log, samples),) = validated(tmp_path / "out/every-eval-ever")
+    assert "accuracy" not in {each["metric_config"]["metric_id"] for each in log["evaluation_results"]}
+    assert len({sample["sample_hash"] for sample in samples}) == len(samples) == 2
     assert [sample["input"]["reference"] for sample in samples] == [[], []]
     assert all(sample["metadata"]["is_correct"] for sample in samples)
 

@@ -138,6 +138,17 @@ def test_three_answers_are_two_pairs(penchant: Program, zoo: Zoo, tmp_path: Path
 
 
 @pytest.mark.whole
+@pytest.mark.parametrize(("target", "right"), [("{{label}}", "2"), ("answer", "1")])
+def test_answers_that_are_numbers(penchant: Program, zoo: Zoo, tmp_path: Path, target: str, right: str) -> None:
+    """A filled template of digits is the index of an answer, and the text of a column an answer, as in lm-eval."""
+    items = [{"text": TEXTS[0], "label": 2, "answer": "1"}]
+    write_task(tmp_path, items, doc_to_choice=["0", "1", "2"], doc_to_target=target)
+    succeeded(penchant("init", "mine", "--from-lm-eval", "task.yaml", "-m", zoo("gpt2-no-bos")))
+    good = pl.read_csv(tmp_path / "mine/tiny.csv", infer_schema=False)["good"]
+    assert good.to_list() == [f" {right}"] * 2
+
+
+@pytest.mark.whole
 def test_rows_of_the_hub(penchant: Program, hub: Hub, zoo: Zoo, tmp_path: Path) -> None:
     items = pl.DataFrame(rows()[:6])
     items.write_parquet(tmp_path / "rows.parquet")

@@ -161,20 +161,19 @@ def _model(manifest: Manifest, record: ModelRecord) -> dict[str, Any]:
 
 def _data(manifest: Manifest, unit: UnitRecord, result: Result) -> dict[str, Any]:
     read = {record.path: record.sha256 for record in manifest.data if record.probe == unit.probe}
-    name = _name(result, unit.probe)
     hub = {HubData.of(path).name for path in read if is_hub(path)}
     details = _strings({path if is_hub(path) else file_name(path): f"sha256 {digest}" for path, digest in read.items()})
     if len(hub) == 1 and all(map(is_hub, read)):
-        kind: dict[str, Any] = {"source_type": "hf_dataset", "hf_repo": hub.pop(), "samples_number": len(result.items)}
+        kind = {"source_type": "hf_dataset", "hf_repo": hub.pop()}
     else:
         kind = {"source_type": "other"}
-    return {"dataset_name": name, **kind, "additional_details": details}
+    return {"dataset_name": _name(result, unit.probe), **kind, "additional_details": details}
 
 
 def _results(manifest: Manifest, unit: UnitRecord, result: Result) -> list[dict[str, Any]]:
     instrument, main = instruments()[result.signature["probe"]], headline_rows(result)
     name, data = f"{unit.probe}.{_name(result, unit.probe)}", _data(manifest, unit, result)
-    sampled = result.settings.get("elicit") == "answer"
+    stereotypes, sampled = _stereotypes(result), result.settings.get("elicit") == "answer"
     generation = {"generation_args": {"temperature": result.settings["temperature"]}} if sampled else None
     found = []
     for number, row in enumerate(result.summary.iter_rows(named=True)):
@@ -186,7 +185,7 @@ def _results(manifest: Manifest, unit: UnitRecord, result: Result) -> list[dict[
                 "evaluation_result_id": "|".join([unit.probe, *(f"{key}={level}" for key, level in by.items())]),
                 "evaluation_name": name,
                 "source_data": data,
-                "metric_config": _metric(row, instrument.name, instrument.section.question),
+                "metric_config": _metric(row, instrument.name, instrument.section.question, stereotypes),
                 "score_details": {
                     "score": row["value"],
                     "details": _strings(
@@ -207,17 +206,17 @@ def _results(manifest: Manifest, unit: UnitRecord, result: Result) -> list[dict[
 
 def _name(result: Result, place: str) -> str:
     """Return the name of the data from the signature, without hashes."""
-    return re.sub(r"#[0-9a-f]{6}(?=$|\+)", "", result.signature.get("data", place))
+    return re.sub(r"#[0-9a-f]{6}(?=$|[+ ])", "", result.signature.get("data", place))
 
 
-def _metric(row: Mapping[str, Any], probe: str, question: str) -> dict[str, Any]:
+def _metric(row: Mapping[str, Any], probe: str, question: str, stereotypes: set[str]) -> dict[str, Any]:
     measure = row["measure"]
-    accuracy = measure.startswith("accuracy") and 0 <= row["value"] <= 1
+    accuracy = measure.startswith("accuracy") and 0 <= row["value"] <= 1 and row.get("dataset") not in stereotypes
     slug = re.sub(r"\W+", "-", measure.lower()).strip("-")
     bounds = {"metric_kind": "accuracy", "metric_unit": "proportion", "score_type": "continuous"}
     return {
         "evaluation_description": question,
-        "metric_id": "accuracy" if measure == "accuracy" else f"penchant.{probe}.{slug}",
+        "metric_id": "accuracy" if accuracy and measure == "accuracy" else f"penchant.{probe}.{slug}",
         "metric_name": measure,
         "metric_parameters": dict(Signature.parse(row["signature"])),
         "lower_is_better": False,
@@ -264,16 +263,17 @@ class _Item:
         return chosen if given is None else [str(each) for each in given]
 
     def raw(self) -> str:
-        """Return the input."""
+        """Return the input; without a right answer, it is the choices if nothing precedes them."""
+        if not self.choices:
+            return next((str(self.row[name]) for name in _TEXTS if self.row.get(name)), "")
         texts = [str(self.row[column]) for column in _BEFORE if self.row.get(column)]
-        return " ".join(texts) if self.choices else next(str(self.row[name]) for name in _TEXTS if self.row.get(name))
+        return " ".join(texts) or ("" if self.right else "\n".join(self.choices.values()))
 
 
 def _items(result: Result) -> Iterator[_Item]:
     tie = 1.0 if result.signature.get("ties") == "good" else 0.5
     pairs = {"score_good", "dataset", "group"} <= set(result.items.columns)
-    of_stereotypes = pl.col("measure").str.starts_with("stereotype score")
-    stereotypes = set(result.summary.filter(of_stereotypes)["dataset"]) if pairs else set()
+    stereotypes = _stereotypes(result)
     column = next((name for name in _VALUES if name in result.items.columns), "")
     for row in result.items.iter_rows(named=True):
         choices = _choices(row)
@@ -294,10 +294,17 @@ def _items(result: Result) -> Iterator[_Item]:
         yield _Item(row, choices, scores, number, right)
 
 
+def _stereotypes(result: Result) -> set[str]:
+    """Return the data sets of stereotypes, whose accuracy is a share of stereotypes and whose items have no answer."""
+    found = result.summary.filter(pl.col("measure").str.starts_with("stereotype score"))
+    return set(found["dataset"]) if "dataset" in found.columns else set()
+
+
 def _choices(row: Mapping[str, Any]) -> dict[str, str]:
     if "ans0" in row:
         return {str(number): str(row[f"ans{number}"]) for number in range(3)}
-    roles = (key.removeprefix("n_tokens_") for key in row if key.startswith("n_tokens_"))
+    marks = ("n_tokens_", "score_")
+    roles = dict.fromkeys(key.removeprefix(mark) for mark in marks for key in row if key.startswith(mark))
     texts = {role: row.get(f"sentence_{role}", row.get(role)) for role in roles}
     return {role: text for role, text in texts.items() if isinstance(text, str)}
 

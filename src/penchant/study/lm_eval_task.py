@@ -173,7 +173,7 @@ def _items(task: Path, fields: Mapping[str, Any], rows: Sequence[tuple[str, dict
         if not isinstance(answers, list | tuple) or len(answers) < 2:
             message = f"gives no list of answers for {place}: {shortened(answers)}"
             raise DataError(message, file=task, field="doc_to_choice")
-        if not isinstance(context, str) or context.isdigit():
+        if not isinstance(context, str):
             message = f"gives a number for {place}; tasks whose texts differ before the answer are not converted"
             raise DataError(message, file=task, field="doc_to_text")
         texts = tuple(map(str, answers))
@@ -181,16 +181,20 @@ def _items(task: Path, fields: Mapping[str, Any], rows: Sequence[tuple[str, dict
 
 
 def _filled(task: Path, name: str, fields: Mapping[str, Any], place: str, row: Mapping[str, Any]) -> Any:
-    """Return the value of a field for a row: that of the column it names, else of the filled template."""
+    """Return the value of a field for a row: that of the column it names, else of the filled template.
+
+    A filled template of digits is a number, as in lm-eval.
+    """
     given = fields.get(name, "")
     if not isinstance(given, str):
         return list(given.values()) if isinstance(given, dict) else given
     if given in row:
         return row[given]
     try:
-        return _jinja().from_string(given).render(**row)
+        text = _jinja().from_string(given).render(**row)
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise DataError(f"cannot be filled from {place}: {error}", file=task, field=name) from error
+    return int(text) if text.isdecimal() and name != "description" else text
 
 
 @cache
