@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from front_matter import front_matter
 from penchant.files import write_text
 from penchant.instruments.registry import instruments
 from penchant.records import SIDES, Estimate
@@ -37,6 +38,7 @@ def main() -> None:
 def page() -> str:
     """Return the page."""
     parts = [
+        front_matter("The meaning of every column in the tables that penchant writes and returns.").rstrip(),
         "# Columns of all results",
         INTRODUCTION,
         "## Estimates: `summary`, and differences between models",

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from front_matter import front_matter
 from penchant.papers.listing import of_study
 from penchant.papers.paper import Paper, paper, papers
 from penchant.papers.section import paper_section
@@ -29,6 +30,7 @@ STAND_INS = {
 def page(described: Paper, measured: str) -> str:
     name = described.name
     lines = [
+        front_matter(f"Claims and tables of “{described.title}”, and the study that repeats them."),
         f"# {described.title}",
         "",
         f"{described.authors}, {described.venue}: <{described.url}>. Printed numbers are taken from {described.read}.",

@@ -110,6 +110,7 @@ WHOLE = {
     "test_screens.py",  # many studies
     "test_sentence_scores.py",  # many models
     "test_served.py",  # a server, and a program that is killed
+    "test_site.py",  # every page
     "test_sets_in_python.py",  # many studies
     "test_spelled_words.py",  # many runs of probes
     "test_start.py",  # processes

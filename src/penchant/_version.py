@@ -1,3 +1,3 @@
 """Version number, in a separate module that every layer can import."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -126,7 +126,7 @@ def test_audit_check_init_schema_version(penchant: Program, zoo: Zoo, study: Pat
     succeeded(penchant("run", "new/minimal-pairs.yaml", "-o", "o", "-m", zoo("gpt2")))
     refused(penchant("init", "minimal-pairs", "new"), "already exists")
     assert "minimal-pairs" in json.dumps(json.loads(penchant("schema")[1]))
-    assert penchant("--version") == (0, "0.1.0\n", "")
+    assert penchant("--version") == (0, f"{pc.__version__}\n", "")
 
 
 def test_compare_shows_what_report_does_and_writes_nothing(

@@ -115,7 +115,8 @@ def test_a_study_of_one_instrument_takes_twelve_lines(penchant: Program, study: 
 def test_the_demo_takes_twelve_lines(penchant: Program) -> None:
     code, out, err = penchant("demo", "-o", "out")
     assert code == 0, err
-    assert len(out.splitlines()) + len(err.splitlines()) <= LINES
+    told = [line for line in err.splitlines() if not line.endswith(" left")]  # progress, on a busy machine
+    assert len(out.splitlines()) + len(told) <= LINES
     assert max(map(cell_len, f"{out}{err}".splitlines())) <= 80
     assert out.startswith("- bundled:early-modern leans towards Early Modern English")
     assert "…" not in err

@@ -67,7 +67,7 @@ def test_labels_stand_wherever_a_model_is_named(
     [
         ("{gpt2: GPT-2}", "names.gpt2: no such model in the study"),
         ("{'bundled:modern': A, 'bundled:early-modern': A}", "two models have the label 'A'"),
-        ("{'bundled:modern': 'bundled:early-modern'}", "'bundled:early-modern' is another model in the study"),
+        ("{'bundled:modern': 'bundled:early-modern'}", "is already the name of another model"),
         ("{'bundled:modern': ''}", "a label must be one line"),
         ("{'bundled:modern': \"a\\nb\"}", "a label must be one line"),
         ("{'bundled:modern': 'a − b'}", "without ' − '"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,6 +17,8 @@ from answers import refused
 from builders import Program, refusal, succeeded, write, write_study
 from penchant.corpus.priority_sampling import spread
 from penchant.errors import StudyError
+from penchant.instruments.bbq.probe import BBQ
+from penchant.instruments.gest.probe import Gest
 from penchant.instruments.registry import instruments
 from penchant.instruments.run_options import Run
 from penchant.study.catalogue import write_template
@@ -163,3 +166,16 @@ def test_a_misspelt_key_names_the_near_ones(line: str, told: str, tmp_path: Path
     rest.pop(line.partition(":")[0], None)
     (tmp_path / "s.yaml").write_text("\n".join(["study: s", *rest.values(), line]) + "\n", "utf-8")
     assert told in refusal(lambda: read_study(tmp_path / "s.yaml"), StudyError)
+
+
+def test_every_way_of_asking_draws_the_same_questions(tmp_path: Path) -> None:
+    write_template("bbq", tmp_path)
+    ways: list[dict[str, Any]] = [{}, {"elicit": "chat"}, {"elicit": "answer"}]
+    drawn = [[row.id for _, row in BBQ(tmp_path / "questions.csv", limit=5, **way).asked()] for way in ways]
+    assert len(drawn[0]) == 5 and drawn[0] == drawn[1] == drawn[2]
+
+
+def test_a_pilot_has_its_sentences_in_every_template(tmp_path: Path) -> None:
+    write_template("gest", tmp_path)
+    counts = Counter(row.id for _, row in Gest(tmp_path / "gest.csv", limit=7).asked())
+    assert len(counts) == 7 and set(counts.values()) == {4}

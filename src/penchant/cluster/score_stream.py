@@ -130,7 +130,7 @@ class Stream:
         try:
             before = json.loads(read_text(path))["recipe"]
         except (ValueError, KeyError, TypeError) as error:
-            raise StudyError("is not a record of scores", where=str(path), hint="give another directory") from error
+            raise StudyError("contains no record of scores", where=str(path), hint="give another directory") from error
         for key, value in asdict(self.recipe).items():
             if before.get(key) != value:
                 change = f"their {key} was {before.get(key)} and is now {value}"

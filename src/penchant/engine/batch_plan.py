@@ -188,7 +188,7 @@ def _plain_row(source: Input) -> _Row:
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
-    """Yield rows of inputs in lexicographic order; an input shares its longest prefix with the previous input."""
+    """Yield rows of inputs in lexicographic order, so that each input shares most with the one before it."""
     row = _Row()
     path: list[int] = []
     before: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""Grammars of minimal pairs: a directory with `grammar.yaml` and tables of words (see `grammar_file`)."""
+"""Grammars that generate minimal pairs: directories with `grammar.yaml` and tables of words (see `grammar_file`)."""
 
 from __future__ import annotations
 

@@ -159,8 +159,8 @@ class Probe(Settings, ABC, Generic[M]):
         """Measure one model, given as a loaded model or by its name.
 
         `cache` is a file of stored answers, to which new answers are added; `batch_tokens` is the batch size in tokens;
-        `progress` shows the progress of long work on standard error. None of these changes a number. Raises DataError,
-        ModelError or MethodError, before any forward pass if possible.
+        `progress` shows the progress of long work on standard error. None of these affects the results. Raises
+        DataError, ModelError or MethodError, before any forward pass if possible.
         """
         require_batch(batch_tokens, "run()")
         model = loaded(model) if isinstance(model, str | Path) else model

@@ -62,6 +62,10 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         """Return the name of the group of an item; a pilot samples from every group."""
         return ""
 
+    def content(self, item: I) -> Sequence[str]:
+        """Return the texts that decide, with the seed, whether a pilot draws an item."""
+        return self.texts_of(item)
+
     def place_of(self, item: I) -> str:
         """Return the location of an item, for error messages."""
         return str(getattr(item, "place"))  # noqa: B009
@@ -80,7 +84,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         items = self.items(self.read_set(base))
         if self.limit is None:
             return list(items)
-        return spread(items, self.limit, seed=self.seed, content=self.texts_of, group=self.group)
+        return spread(items, self.limit, seed=self.seed, content=self.content, group=self.group)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """Return the data file."""

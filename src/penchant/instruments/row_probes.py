@@ -130,6 +130,10 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         """Return the sentences of a row."""
         return list(self.sentences(item[1]).values())
 
+    def content(self, item: tuple[str, R]) -> Sequence[str]:
+        """Return the values of a row, so that pilots draw the same rows in every way of asking."""
+        return [str(value) for value in item[1].model_dump(exclude={"id"}).values()]
+
     def place_of(self, item: tuple[str, R]) -> str:
         """Return the file and line of a row."""
         return item[0]

@@ -194,7 +194,7 @@ class Client:
         try:
             whole = _Body.model_validate_json(data)
         except ValidationError as error:
-            raise self._error(f"answers with something other than a completion ({first_line(error)})") from None
+            raise self._error(f"returned an invalid completion ({first_line(error)})") from None
         found = whole.choices[0].logprobs if len(whole.choices) == 1 else None
         if found is None:
             return None

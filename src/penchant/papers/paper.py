@@ -146,7 +146,7 @@ class ClaimCheck(BaseModel):
 
 
 class PaperClaim(BaseModel):
-    """A claim of the paper in our words, where it stands, and the rules that decide it, if there are any."""
+    """A claim of the paper in our words, its place in the paper, and the rules that decide it, if any."""
 
     model_config = SETTINGS
     text: Said

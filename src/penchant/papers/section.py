@@ -119,7 +119,7 @@ def _number(cell: PaperCell, layout: TableLayout, *, counted: bool) -> Number:
 
 
 def _numbers(made: Sequence[PaperTable], words: Text) -> list[ReportTable]:
-    """Return the table of all numbers that are compared with printed ones, with verdicts; none without numbers."""
+    """Return a table of all numbers compared with those in the paper, with verdicts; empty if there are none."""
     own = words.below("numbers")
     rows = []
     for table in made:

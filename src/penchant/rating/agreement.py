@@ -20,7 +20,7 @@ from penchant.text_io import opened
 
 
 def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
-    """Return the task and the answers of databases of judgements; None for other files and for cloze words.
+    """Return the task and the answers of databases of judgements; None for other files, or if cloze words were rated.
 
     Raises DataError if the databases have different tasks or are mixed with other files.
     """

@@ -48,7 +48,7 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
     every = (*tables, *between, *([] if basis is None else [basis]))
     views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in every}
     items = section.items(results) if section.items else None
-    methods, said = placed.methods(), paragraph(placed)
+    methods, limits, said = placed.methods(), placed.limits(), paragraph(placed)
     known = {**placed.references, PENCHANT.key: PENCHANT}
     answers, brief = placed.answers(), cautions(results, brief=True)[:BRIEF] if items else []
     leading, later = _parted(answers, brief)
@@ -75,8 +75,8 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
             "noun": items.noun,
             "title": f"The {items.noun} ({len(items.columns[0].values):,})",
         },
-        "cited": [each for each in cited([*methods, said], known) if each.key != PENCHANT.key],
-        "limits": placed.limits(),
+        "cited": [each for each in cited([*methods, said, *limits], known) if each.key != PENCHANT.key],
+        "limits": [_paragraph(paragraph, known)["text"] for paragraph in limits],
         "paper": _paragraph(said, known)["text"],
         "methods": [
             {**_paragraph(paragraph, placed.references), "closed": paragraph.startswith(OTHERS)}

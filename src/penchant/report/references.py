@@ -91,7 +91,7 @@ class Reference:
         issue = f"({fields['number']})" if "number" in fields else ""
         volume = f"{fields['volume']}{issue}" if "volume" in fields else ""
         named = (fields.get(name) for name in ("journal", "booktitle", "howpublished", "publisher"))
-        container = next(filter(None, named), "")
+        container = _plain(next(filter(None, named), ""))
         return ", ".join(filter(None, [container, volume, fields.get("pages", "")]))
 
     def _address(self) -> str:

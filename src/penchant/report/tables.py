@@ -25,9 +25,9 @@ from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
 class Number:
     """A number displayed in the format `form`, followed by its interval and its number of items `n`, if any.
 
-    If `few` is not zero, "too few" and this number of items are displayed instead. `notes` are displayed as footnotes,
-    and `star` is text after the value, such as "*" for a significant value. `low` and `high` may be given without a
-    `value`.
+    If `few` is not zero, "too few" and the number of items `few` are displayed instead. `notes` are displayed as
+    footnotes, and `star` is text after the value, such as "*" for a significant value. `low` and `high` may be given
+    without a `value`.
     """
 
     value: float = math.nan

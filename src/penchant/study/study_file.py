@@ -220,7 +220,7 @@ def _known_names(study: Study, models: list[str]) -> None:
                 ("names", model), f"no such model in the study — its models are {', '.join(study.models)}"
             )
         if model in study.models and label in study.models and label != model:
-            raise _PlacedError(("names", model), f"'{label}' is another model in the study")
+            raise _PlacedError(("names", model), f"'{label}' is already the name of another model in the study")
 
 
 def study_file(path: str | Path) -> Path:

@@ -129,7 +129,7 @@ class Loader(_Core, yaml.SafeLoader):
         """Return the value of a scalar by the core schema. Raises ValueError if the value does not match its tag."""
         text = node.value
         if not (_CORE[_INT][0].match(text) and node.tag == _FLOAT) and not _CORE[node.tag][0].match(text):
-            raise ValueError(f"it is not of the type {node.tag.rpartition(':')[2]}")
+            raise ValueError(f"the value is not of type {node.tag.rpartition(':')[2]}")
         if node.tag == _BOOL:
             return text.lower() == "true"
         if node.tag == _INT:

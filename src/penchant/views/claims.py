@@ -3,14 +3,13 @@
 The text of a claim is in `text.yaml` under `claims`: its `question`, and a sentence without a full stop for each
 verdict: `above` and `below` for yes, with a value above or below the null, `within` for no, `missing` for not measured.
 For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear` replaces the sentence. `place` is the
-text of a place, which can use `place`, `direction` (above, below or ""; always "" for pairs of models), `again` (true
-if the sentence has named the place before) and the claim's facts. `next` is the command to continue with if nothing was
-measured.
+text of a place, and `after` of what follows an estimate; they can use `place`, `direction` (above, below or ""; always
+"" for pairs of models), `again` (true if the sentence has named the place before) and the claim's facts. `next` is the
+command to continue with if nothing was measured.
 
 Texts can use `who` (the models), `s` (the ending of a verb for one model), `each` (their estimates), `place`, `places`,
-`margin`, `slightly` ("slightly " if the effects are smaller than it, else ""), `count` and `of` (the number of
-estimates in the sentence and in all), and for pairs of models `more` and `less` (the model with the larger and with the
-smaller value).
+`margin`, `slight` (true if the effects are smaller than it), `count` and `of` (the number of estimates in the sentence
+and in all), and for pairs of models `more` and `less` (the model with the larger and with the smaller value).
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ class Claim:
             "of": sum(verdict.models in alike and (verdict.kind == NOT_MEASURED) == missing for verdict in every),
             "each": self._each(ranked, len(models) > 1, words),
             "margin": self._amount(first.margin),
-            "slightly": "slightly " if all(self._size(verdict) < verdict.margin for verdict in verdicts) else "",
+            "slight": all(self._size(verdict) < verdict.margin for verdict in verdicts),
             "row": first.row or {},
             "it": "In other comparisons it" if self._settled(verdicts, every) else "It",
         }
@@ -130,7 +129,8 @@ class Claim:
         needs = [verdict.needed for verdict in ranked if verdict.needed]
         of_one_noun = [each for each in needs if each.partition(" ")[2] == needs[0].partition(" ")[2]]
         most = max(of_one_noun, key=_number, default="")
-        need = f"; about {most} would be needed to show an effect of {facts['margin']}" if most else ""
+        about = f"{'up to ' if len(set(needs)) > 1 else ''}about {most}"
+        need = f"; {about} would be needed to show an effect of {facts['margin']}" if most else ""
         return f"{self._said(verdicts, words.given(**facts))}{need}."
 
     def _said(self, verdicts: Sequence[Verdict], words: Text) -> str:
@@ -165,13 +165,18 @@ class Claim:
             place = self._placed(verdict, words, again=verdict.place in told)
             told.add(verdict.place)
             name = " − ".join(verdict.models) if several else ""
-            parts.append(" ".join(filter(None, [name, place, self.shown.number(row, n=False, rough=False)])))
+            number = self.shown.number(row, n=False, rough=False) + words.get("after", **verdict.facts)
+            parts.append(" ".join(filter(None, [name, place, number])))
         rest = len(known) - most
         parts += [f"{rest} more" if most > 1 else f"the other {rest} are {self._nearer()}"] if rest > 0 else []
-        counts = list(dict.fromkeys(counted(int(row["n"]), self.shown.noun) for _, row in known[:most]))
-        of = [f"{counts[0]}{' each' if len(known) > 1 else ''}"] if len(counts) == 1 else []
+        of = [self._counts([int(row["n"]) for _, row in known])] if known else []
         of += ["approximate"] if any(is_rough(row) for _, row in known[:most]) else []
         return ", ".join(parts) + (f" ({', '.join(of)})" if of else "")
+
+    def _counts(self, n: Sequence[int]) -> str:
+        if min(n) < max(n):
+            return f"{min(n)} to {counted(max(n), self.shown.noun)}"
+        return f"{counted(n[0], self.shown.noun)}{' each' if len(n) > 1 else ''}"
 
     def _nearer(self) -> str:
         null = self.shown.null

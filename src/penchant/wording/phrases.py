@@ -261,4 +261,4 @@ def _jsonable(value: object) -> object:
         return {"of": value.catalogue, **value.plain()}
     if isinstance(value, Span):
         return {"values": value.values, "between": value.between}
-    raise TypeError(f"{type(value).__name__} cannot be a parameter of a phrase")
+    raise TypeError(f"{type(value).__name__} is not a type for parameters of a phrase")

@@ -380,7 +380,7 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
     for group, answers in people.items():
         row = own.pop(("all", group, "all", "", "respondents"))
         assert (row["value"], row["n"]) == (len(answers), sum(map(len, people.values())))
-        assert row["note"] == f"{row['n']} of {row['n']} respondents are kept; read as agreeing: 5"
+        assert row["note"] == f"all {row['n']} respondents are kept; read as agreeing: 5"
     assert {key for key in own if not key[-1].startswith(ELSEWHERE)} == set(expected)
     for key, number in expected.items():
         assert own[key]["value"] == pytest.approx(number, abs=1e-6, nan_ok=True), key
@@ -638,7 +638,7 @@ def test_the_methods_say_once_which_answer_is_taken_for_agreeing() -> None:
     paragraphs = [*SECTION.methods([surveyed]), *methods([surveyed], None, {})]
     assert sum(text.count("1 (Agree strongly)") for text in paragraphs) == 1
     (told,) = (text for text in paragraphs if "Compared with each group" in text)
-    assert told.endswith(" Read as agreeing: 1 (Agree strongly).")
+    assert told.endswith(" Answers counted as agreeing: 1 (Agree strongly).")
 
 
 def test_a_label_that_reads_like_another_note_is_no_note() -> None:
@@ -647,7 +647,7 @@ def test_a_label_that_reads_like_another_note_is_no_note() -> None:
     surveyed = made_result(made().with_columns(text="id"), asked(agreeing="5", others=left_out))
     paragraphs = SECTION.methods([surveyed])
     (told,) = (text for text in paragraphs if "Compared with each group" in text)
-    assert f"kept: 2 have sex {level}. Compared" in told and told.endswith(" Read as agreeing: 5.")
+    assert f"kept: 2 have sex {level}. Compared" in told and told.endswith(" Answers counted as agreeing: 5.")
     assert not any("are left out of the means over a value" in text for text in paragraphs)
 
 

@@ -90,7 +90,7 @@ class Points:
     def line(self) -> FittedLines:
         """Return the line through all points, as arrays of one entry. Raises DataError for fewer than two."""
         if len(self) < 2:
-            raise DataError(f"a line needs two points, found {len(self)}", where="points")
+            raise DataError(f"a line needs at least two points, got {len(self)}", where="points")
         return self.lines(np.ones((1, len(self))))
 
     def lines(self, weights: NDArray[np.float64] | Counts, *, raised: float = 1.0) -> FittedLines:

@@ -176,7 +176,7 @@ def columns(words: Sequence[AttributeWord]) -> tuple[Array, Array, Array, Array]
 
 
 def generator(settings: AmplificationSettings, *names: str) -> np.random.Generator:
-    """Return a random generator seeded by the names."""
+    """Return a random generator seeded from the seed of the settings and `names`."""
     return np.random.default_rng([settings.seed, *"\0".join(names).encode()])
 
 

@@ -47,6 +47,11 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
     return {"category": str(line["category"]), **labels} if len(labels) == len(SIDES) else {}
 
 
+def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
+    """Return the same, with the direction of the association."""
+    return {**_lists(line, results), "sign": "less" if line["value"] < 0 else "more"}
+
+
 def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
     return "dependent" if told(line.row) and Signature.parse(line["signature"]).get("unit") == "sentence" else ""
 
@@ -63,7 +68,7 @@ def claims(noun: str) -> tuple[Claim, ...]:
     """Return the claims of a test; `noun` is the plural noun for the stimuli that its effect sizes are over."""
     how = Shown("+.2f", noun, " SD")
     return (
-        Claim("associates", _shown(*HEADLINE), how, MARGIN, place=_category, barred=_undecided, facts=_lists),
-        Claim("beyond", _shown(BEYOND), how, MARGIN, place=_category, barred=_dependent, facts=_lists),
+        Claim("associates", _shown(*HEADLINE), how, MARGIN, place=_category, barred=_undecided, facts=_directed),
+        Claim("beyond", _shown(BEYOND), how, MARGIN, place=_category, barred=_dependent, facts=_directed),
         Claim("more", _shown(DIFFERENCE), how, MARGIN, compared=True, place=_category, barred=_dependent, facts=_lists),
     )

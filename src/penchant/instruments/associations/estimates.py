@@ -86,7 +86,7 @@ class Stimuli:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """K tables of associations, shape (K, R, C), with the stimuli of their rows and columns."""
+    """Associations of shape (K contexts, R, C), with the stimuli of the R rows and C columns."""
 
     by: Mapping[str, str]
     tables: Table

@@ -97,7 +97,7 @@ def _by_attributes(model: str, result: BaseResult) -> list[tuple[str, pl.DataFra
 
 
 def _edges(values: Values) -> tuple[float, float, float]:
-    """Return lowest edge, width and highest edge of the cells that cover all values; one edge is at 0."""
+    """Return the lowest edge, the width and the highest edge of bins that cover all values and have an edge at 0."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     low, high = min(low, 0.0), max(high, 0.0)

@@ -78,7 +78,7 @@ def _codes(column: pl.Series) -> Codes:
 
 
 def _mean(part: pl.DataFrame, level: float) -> Estimate:
-    """Return the mean association for persons of one gender; templates, persons and professions are sampled."""
+    """Return the mean association for persons of one gender; templates, persons and professions are random."""
     if not len(part):
         return Estimate(MEAN, math.nan, 0, level=level, notes=(Note("bec_pro.no-such-sentences"),))
     named = {"templates": "template", "professions": "profession", "persons": "person"}

@@ -49,7 +49,7 @@ def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
 
 
 def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
-    """Yield a note on every rater whose ratings in tables fit the others' if shifted by one row."""
+    """Yield a note on every rater whose ratings would agree with the others' if shifted by one row of the table."""
     order = list(units)
     slips = []
     for rater in sorted({rating.rater for rating in ratings}):

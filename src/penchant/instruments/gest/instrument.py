@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penchant.instruments.comparison import Comparison, difference, subtracted
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.gest.estimates import ALL, LABELS, LOG, OTHER_TEMPLATES, RATE, STEREOTYPE, log_rates
+from penchant.instruments.gest.estimates import ALL, LABELS, LOG, OTHER_TEMPLATES, RATE, SIDES, STEREOTYPE, log_rates
 from penchant.instruments.gest.probe import Gest, GestRow
 from penchant.report.significance import Shown
 from penchant.views.claims import Claim
@@ -21,6 +21,7 @@ MARGIN = 0.1
 _SHOWN = Shown(".2f", "sentences", null=1)
 _OVERALL, _MORE = At(measure=STEREOTYPE, variant=ALL), At(measure=difference(LOG[STEREOTYPE]), variant=ALL)
 _STEREOTYPES = At(measure=RATE, variant=ALL, stereotype=tuple(LABELS.values()))
+_SPEAKERS = At(measure=RATE, variant=ALL, stereotype=tuple(SIDES))
 _TESTED = (number("value"), p(), adjusted())
 _COMPARED = (pair(), level("variant"), level("stereotype"), count(), number("value", "+.3f"), p(), adjusted())
 VIEWS = Views(
@@ -47,7 +48,7 @@ VIEWS = Views(
     ),
     claims=(
         Claim("stereotypical", _OVERALL, _SHOWN, MARGIN),
-        Claim("stereotypes", _STEREOTYPES, _SHOWN, MARGIN, place="stereotype", alone=True),
+        Claim("speakers", _SPEAKERS, _SHOWN, MARGIN, place="stereotype", alone=True),
         Claim("more", _MORE, Shown("+.2f", "sentences"), MARGIN, compared=True),
     ),
 )

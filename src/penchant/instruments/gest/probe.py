@@ -70,9 +70,9 @@ class Gest(GestSettings, RowProbe[GestRow]):
     row = GestRow
     measures = (Mean("preference for masculine", "score", by="stereotype"),)
 
-    def read(self, *paths: Path) -> list[tuple[str, GestRow]]:
-        """Read the sentences and combine them with the templates. Raises DataError naming file, line and field."""
-        rows = super().read(*paths)
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, GestRow]]:
+        """Return the sentences, of which a pilot draws some, in every template."""
+        rows = super().asked(base)
         made = [(at, row.under(template)) for template in self.templates for at, row in rows]
         return list({(row.variant, row.id): (at, row) for at, row in made}.values())
 

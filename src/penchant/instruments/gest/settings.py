@@ -28,7 +28,7 @@ class GestSettings(Settings):
     """Parameters of GEST."""
 
     name: ClassVar[str] = "gest"
-    limited: ClassVar[str] = "pairs"
+    limited: ClassVar[str] = "sentences"
 
     templates: Annotated[
         Given[list[Annotated[str, AfterValidator(_marked)]], Iterable[str]],

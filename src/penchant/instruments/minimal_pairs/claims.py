@@ -11,14 +11,15 @@ from typing import Any
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
 from penchant.instruments.minimal_pairs.fair_pairs import GAIN
-from penchant.instruments.minimal_pairs.human_estimates import MINUS_PEOPLE
+from penchant.instruments.minimal_pairs.human_estimates import EQUAL_LENGTH, MINUS_PEOPLE
 from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups
-from penchant.records import SIDES
-from penchant.report.significance import Shown, measured
+from penchant.records import SIDES, BaseResult
+from penchant.report.significance import Shown, measured, outside, told
 from penchant.views.claims import Claim
 from penchant.views.rows import FIRST, At, Line, RowSource
+from penchant.wording.phrases import notes_of
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
 _STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
@@ -91,8 +92,26 @@ def _gap_place(line: Line) -> str:
     return _place(line) + (f" by {line['normalise']}" if line["normalise"] in others else "")
 
 
+def _strata(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
+    """Return how many of the paradigms have pairs of both lengths, if not all have."""
+    for note in notes_of(line.row):
+        if note.code == "strata-lack-a-side":
+            lost, of = note.params["lost"], note.params["of"]
+            return {"kept": of - lost, "strata": of, "noun": note.params["noun"]}
+    return {"strata": 0}
+
+
+def _at_equal_length(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
+    """Return the accuracy at equal token lengths if it does not differ from chance, although that of all pairs does."""
+    equal = line.at(split=EQUAL_LENGTH)
+    if equal is None or not 0 < equal["n"] < line["n"]:
+        return {"equal": ""}
+    differs = told(line.row, _SHARE.null) and not outside(equal.row, _SHARE.null)
+    return {"equal": _SHARE.number(equal.row, n=False) if differs else ""}
+
+
 CLAIMS = (
-    Claim("length", _gaps, _POINTS, LENGTH, place=_gap_place, alone=True, figure="length"),
+    Claim("length", _gaps, _POINTS, LENGTH, place=_gap_place, alone=True, figure="length", facts=_strata),
     Claim(
         "prefers",
         _overall(ACCURACY, _acceptability, group=ALL, split=ALL),
@@ -100,6 +119,7 @@ CLAIMS = (
         PREFERENCE,
         place=_place,
         figure="accuracy",
+        facts=_at_equal_length,
     ),
     Claim(
         "stereotypes",

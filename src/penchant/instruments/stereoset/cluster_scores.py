@@ -39,7 +39,7 @@ _FITTING: dict[str, tuple[Name, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A scoring method; if `means` is true, its scores are means, which are not normalised and need a blank."""
+    """A scoring method; with `means`, scores are means over tokens, not normalised, and need a BLANK in contexts."""
 
     name: Name
     means: bool

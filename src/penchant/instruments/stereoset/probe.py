@@ -93,7 +93,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         }
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature with the normalisation of the estimate."""
+        """Return the signature with the estimate's normalisation added."""
         return signature.with_(normalise=estimate.by["normalise"])
 
     def measure(self, session: Session) -> Measured:

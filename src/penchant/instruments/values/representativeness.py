@@ -252,7 +252,7 @@ def _shares_of_sums(
 
 
 def _resampled(below: NDArray[np.integer], above: NDArray[np.integer], n: int, rng: np.random.Generator) -> Array:
-    """Return the share of respondents below minus the share above, with n respondents resampled for each entry."""
+    """Return, for resamples of n respondents, the share who answer below the model minus the share above it."""
     drawn = rng.multinomial(n, np.column_stack([below / n, above / n, np.maximum(0, 1 - (below + above) / n)]))
     shares: Array = (drawn[:, 0] - drawn[:, 1]) / n
     return shares

@@ -87,13 +87,13 @@ def require_answers(
     `groups` has the group of each respondent; `met` is the hint if nobody is left.
     """
     if not groups:
-        raise DataError("no respondent is left", file=table, hint=met)
+        raise DataError("no respondents remain", file=table, hint=met)
     pairs = (pair for of_id in answers.values() for pair in zip(groups, of_id, strict=True))
     answered = {group for group, one in pairs if one is not None}
     for group in dict.fromkeys(groups):
         if answers and group not in answered:
             of_group = f" by respondents of group '{group}'" if group else ""
-            raise DataError(f"contains no answer{of_group}", file=table, hint="check columns and missing")
+            raise DataError(f"contains no answers{of_group}", file=table, hint="check the settings columns and missing")
 
 
 def unlike(rows: Sequence[FileRow], weights: Sequence[float], column: str) -> Iterator[str]:

@@ -298,7 +298,9 @@ def _columns(
         raise DataError("no column is named after a statement", file=table, hint=hint)
     _once(present, place)
     if description.weights in present.values():
-        raise DataError(f"the column '{description.weights}' holds answers to a statement", where=f"{place}, weights")
+        raise DataError(
+            f"the column '{description.weights}' holds answers to a statement, not weights", where=f"{place}, weights"
+        )
     return present, errors
 
 

@@ -32,9 +32,9 @@ _SIZE = 240
 
 
 def calibration(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return charts of agreeing against disagreeing, with calibration and identity, by model and group.
+    """Return charts of agreement against disagreement, with the calibration line and y = x, by model and group.
 
-    None for questions, which have no calibration.
+    Returns None for questions, which have no calibration.
     """
     if "agree" not in results[0].items.columns:
         return None

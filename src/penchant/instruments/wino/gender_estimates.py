@@ -55,9 +55,9 @@ def preferences(items: pl.DataFrame, how: str) -> Array:
 
 
 def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]:
-    """Return, for every part of the sentences, the mean value of each occupation: columns occupation, mean, n.
+    """Return a table of the mean value of each occupation for each subset of the sentences (occupation, mean, n).
 
-    `EFFECT` has the differences of the means of occupations that have both.
+    Under the key `EFFECT`, it has the difference between its means as the occupation and as the participant.
     """
     frame = items.select("occupation", "refers", "kind").with_columns(pl.Series("value", values, dtype=pl.Float64))
     means = {}
