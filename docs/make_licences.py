@@ -9,7 +9,13 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-HEAD = """# Licences of the packages that penchant installs
+HEAD = """---
+myst:
+  html_meta:
+    description: "The licence of every package that penchant or one of its extras installs."
+---
+
+# Licences of the packages that penchant installs
 
 penchant is Apache-2.0. This page is made from the metadata of the packages by `docs/make_licences.py`. *With* names the
 extras that bring a package; every installation has the others.

@@ -27,6 +27,7 @@ from answers import refused
 from architectures import save as save_tiny
 from builders import Program, Zoo, contents, succeeded, write, write_study
 from paths import ROOT
+from penchant._version import __version__
 from penchant.papers.paper import paper
 
 PROGRAM = [sys.executable, "-m", "penchant.cli.app"]
@@ -126,7 +127,7 @@ def test_audit_check_init_schema_version(penchant: Program, zoo: Zoo, study: Pat
     succeeded(penchant("run", "new/minimal-pairs.yaml", "-o", "o", "-m", zoo("gpt2")))
     refused(penchant("init", "minimal-pairs", "new"), "already exists")
     assert "minimal-pairs" in json.dumps(json.loads(penchant("schema")[1]))
-    assert penchant("--version") == (0, f"{pc.__version__}\n", "")
+    assert penchant("--version") == (0, f"{__version__}\n", "")
 
 
 def test_compare_shows_what_report_does_and_writes_nothing(
