@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from penchant.report.sections import Document
 
 
+_FORMS = (
+    "paper, latex, csv, figures, every-eval-ever (JSON in the schema of Every Eval Ever) or eval-results (YAML for "
+    "model pages on the Hugging Face hub)."
+)
+
+
 def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")],
     other: Annotated[
@@ -90,7 +96,7 @@ def verify(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A resu
 
 def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory of penchant run.")],
-    to: Annotated[str, typer.Option("--to", metavar="paper|latex|csv|figures", help="The form of the output.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORM", help=_FORMS)],
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", metavar="FOLDER", help="The output folder. Default: DIR/latex, DIR/csv and so on."),
@@ -114,17 +120,17 @@ def export(
     ] = None,
     trust_edited: EditedOption = False,
 ) -> None:
-    """Write what a paper needs, all tables as LaTeX or CSV, or the figures, and print the paths."""
+    """Write what a paper needs, tables as LaTeX or CSV, figures, or results for other tools, and print the paths."""
     from penchant.report.export import absent
-    from penchant.report.export import export as export_document
+    from penchant.study.interchange import export_outcome
     from penchant.study.result_directories import read_outcome
     from penchant.study.stale_reports import outdated
 
     outcome = read_outcome(directory, trust_edited=trust_edited)
     say_notes(f"edited after the study wrote it: {file}" for file in outcome.edited)
     document = outcome.document()
-    paths = export_document(document, to, out or directory / to, scores=scores, columns=columns)
-    for line in (*absent(document, columns), *outdated(directory, document, paths)):
+    paths, notes = export_outcome(outcome, document, to, out or directory / to, scores=scores, columns=columns)
+    for line in (*notes, *absent(document, columns), *outdated(directory, document, paths)):
         note(line)
     if to == "csv":
         say(f"the tables and their columns are explained in {paths[-1]}")

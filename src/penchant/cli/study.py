@@ -34,6 +34,7 @@ from penchant.plurals import counted
 
 if TYPE_CHECKING:
     from penchant.instruments.run_options import Run
+    from penchant.study.study_from_table import UserStudy
 
 
 def run(
@@ -144,7 +145,11 @@ def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> Non
 
 def init(
     probe: Annotated[
-        str, typer.Argument(help="See penchant list probes. With --from also pairs, gaps, statements or words.")
+        str,
+        typer.Argument(
+            help="See penchant list probes. With --from also pairs, gaps, statements or words; with --from-lm-eval the "
+            "directory for the files."
+        ),
     ],
     directory: Annotated[Path, typer.Argument(help="Directory for the files.")] = Path(),
     table: Annotated[
@@ -154,14 +159,28 @@ def init(
         list[str] | None,
         typer.Option("--column", metavar="FIELD=NAME", help="A column that is not recognised. Repeatable."),
     ] = None,
+    task: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-lm-eval", metavar="TASK.yaml", help="Make the study of a multiple-choice task of lm-eval."
+        ),
+    ] = None,
+    data: Annotated[
+        list[str] | None, typer.Option("--data", metavar="FILE", help="The rows of the task of lm-eval. Repeatable.")
+    ] = None,
     model: Annotated[list[str] | None, typer.Option("-m", "--model", help="A model of the study. Repeatable.")] = None,
 ) -> None:
-    """Write a study file and a small data file as a starting point, or the study of your own table."""
+    """Write a study file and a small data file as a starting point, or the study of your own table or task."""
+    if task is not None:
+        _init_from_task(probe, task, data or [], model or [], alone=not (table or column) and directory == Path())
+        return
     if table is not None:
         _init_from(probe, directory, table, column or [], model or [])
         return
-    if column or model:
-        raise MethodError("--column and --model need --from", hint="name your table: --from FILE")
+    if column or model or data:
+        raise MethodError(
+            "--column, --model and --data need --from or --from-lm-eval", hint="name your table: --from FILE"
+        )
     from penchant.instruments.registry import instrument_named
     from penchant.study.catalogue import write_template
 
@@ -182,7 +201,21 @@ def _init_from(probe: str, directory: Path, table: Path, columns: Sequence[str],
     for field, equals, name in pairs:
         if not (field and equals and name):
             raise MethodError(f"--column {field}{equals}{name}: expected FIELD=NAME", hint='as in good="acceptable"')
-    found = study_of_table(probe, table, directory, models=models, columns={field: name for field, _, name in pairs})
+    _say_made(
+        study_of_table(probe, table, directory, models=models, columns={field: name for field, _, name in pairs}),
+        directory,
+    )
+
+
+def _init_from_task(name: str, task: Path, data: Sequence[str], models: Sequence[str], *, alone: bool) -> None:
+    from penchant.study.lm_eval_task import study_of_task
+
+    if not alone:
+        raise MethodError("--from-lm-eval takes one name: penchant init DIRECTORY --from-lm-eval TASK.yaml")
+    _say_made(study_of_task(task, Path(name), models=models, data=data), Path(name))
+
+
+def _say_made(found: UserStudy, directory: Path) -> None:
     with to_stdout():
         for line in (*map(str, found.written), *found.lines):
             write(one_line(line))

@@ -55,19 +55,28 @@ def export(
     if to in ("figures", "paper") and not (scores is None and columns is None):
         raise MethodError("scores and columns can be selected only for tables", hint="export to latex or csv")
     choice = ExportFilter.of(document, scores, columns)
-    place = Path(folder)
-    hashes, made = _earlier(place), exported(place)
     options = {"--to": (to,), "--scores": choice.scores, "--columns": choice.columns}
     options_given = tuple(word for name, given in options.items() if given for word in (name, ",".join(given)))
-    files = {place / name: _encoded(content) for name, content in FORMS[to](document, choice)}
-    for path, content in files.items():
-        known = {hashes.get(path.name, ""), _hash(content)}
-        refuse_other(path, "an unmodified penchant export", partial(_has_hash, known))
-    hashes |= {path.name: _hash(content) for path, content in files.items()}
-    made |= {path.name: Made(document.made_of, options_given) for path in files}
+    return write_export(FORMS[to](document, choice), folder, Made(document.made_of, options_given))
+
+
+def write_export(contents: Iterable[File], folder: str | Path, origin: Made) -> list[Path]:
+    """Write files, whose names are relative to a folder, replacing those of an earlier export; return their paths.
+
+    Raises OutputError as `export` does.
+    """
+    place = Path(folder)
+    hashes, made = _earlier(place), exported(place)
+    files = {name: _encoded(content) for name, content in contents}
+    for name, content in files.items():
+        known = {hashes.get(name, ""), _hash(content)}
+        refuse_other(place / name, "an unmodified penchant export", partial(_has_hash, known))
+    hashes |= {name: _hash(content) for name, content in files.items()}
+    made |= dict.fromkeys(files, origin)
     records = {name: {"of": each.of, "by": list(each.by)} for name, each in made.items()}
-    write_together({place / _HASHES: as_json({"sha256": hashes, "made": records}), **files})
-    return list(files)
+    written = {place / name: content for name, content in files.items()}
+    write_together({place / _HASHES: as_json({"sha256": hashes, "made": records}), **written})
+    return list(written)
 
 
 def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
@@ -108,7 +117,8 @@ def exported(folder: Path) -> dict[str, Made]:
         made = {str(name): Made(str(each["of"]), tuple(map(str, each["by"]))) for name, each in records.items()}
     except (DataError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return {name: each for name, each in made.items() if (folder / Path(name).name).is_file()}
+    inside = (name for name in made if ".." not in Path(name).parts and not Path(name).is_absolute())
+    return {name: made[name] for name in inside if (folder / name).is_file()}
 
 
 def _earlier(folder: Path) -> dict[str, str]:

@@ -51,13 +51,21 @@ class UserStudy:
 
 
 def study_of_table(
-    name: str, file: Path, directory: Path, *, models: Sequence[str] = (), columns: Mapping[str, str] | None = None
+    name: str,
+    file: Path,
+    directory: Path,
+    *,
+    models: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    comment: Sequence[str] = (),
 ) -> UserStudy:
     """Write a study of a user's table into a directory, and try it with each model.
 
-    `name` is an instrument's name or alias; `columns` names the columns of fields that are not recognised. Raises
-    DataError if the table does not suit the instrument, MethodError for an instrument that has no such way in,
-    OutputError if a file exists already, and ModelError for a model that cannot be loaded; then no file is left.
+    `name` is an instrument's name or alias; `columns` names the columns of fields that are not recognised; `settings`
+    are further parameters of the probe, and `comment` are lines for the top of the study file. Raises DataError if the
+    table does not suit the instrument, MethodError for an instrument that has no such way in, OutputError if a file
+    exists already, and ModelError for a model that cannot be loaded; then no file is left.
     """
     chosen = instrument_named(name)
     reader = _reader(chosen)
@@ -69,9 +77,10 @@ def study_of_table(
         table = reader.read(source, columns or {})
         lines += [f"columns: {_columns(table.columns)}"] if table.columns else []
         parts = reader.parts(table, _relative(source, directory))
+        parts.parameters.update(settings or {})
         study = directory / f"{stem(file)}.yaml"
         files = {directory / name: text for name, text in parts.files.items()}
-        for target, text in {**files, study: _study(chosen, file, study, models, parts)}.items():
+        for target, text in {**files, study: _study(chosen, file, study, models, parts, comment)}.items():
             _write(text, target, written)
         tried = list(_tried(study, reader))
         lines += [*parts.lines, *(line for line, _ in tried)]
@@ -120,13 +129,16 @@ def _relative(file: Path, directory: Path) -> str:
     return Path(os.path.relpath(file.resolve(), directory.resolve())).as_posix()
 
 
-def _study(chosen: Instrument, file: Path, study: Path, models: Sequence[str], parts: StudyParts) -> str:
+def _study(
+    chosen: Instrument, file: Path, study: Path, models: Sequence[str], parts: StudyParts, comment: Sequence[str]
+) -> str:
     if not models and chosen.probe.kinds == ("static",):
         raise MethodError("needs a file of word vectors", where="penchant init", hint="name it: -m FILE")
     content = {"study": stem(file), "seed": 0, "models": [_spec(each) for each in models or [_MODEL]]}
     probe = {"probes": [{chosen.name: parts.parameters}]}
     dumped = [yaml.safe_dump(each, allow_unicode=True, sort_keys=False) for each in (content, probe)]
-    return f"# A study of {file.name}. Run it with: penchant run {study.name} -o results\n{''.join(dumped)}"
+    head = [f"A study of {file.name}. Run it with: penchant run {study.name} -o results", *comment]
+    return "".join([*(f"# {line}\n" for line in head), *dumped])
 
 
 def _spec(model: str) -> str:

@@ -199,11 +199,11 @@ def _model_in(annotation: Any) -> Any:
     return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
-def read_yaml(path: Path) -> YamlDocument:
+def read_yaml(path: Path, loader: type[Loader] = Loader) -> YamlDocument:
     """Read a YAML file. Raises DataError with the file and line if it is invalid."""
     text = read_text(path, largest=LARGEST_DOCUMENT)
     try:
-        return YamlDocument(path, Loader(text))
+        return YamlDocument(path, loader(text))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         if isinstance(error, RefusedError):
