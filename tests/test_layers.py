@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -213,14 +212,6 @@ def _at_import(path: Path) -> set[tuple[str, ...]]:
             parts = tuple(node.module.split(".")[1:])
             found |= {(*parts, a.name) if (*parts, a.name) in modules else parts for a in node.names}
     return found & modules - {_module(path)}
-
-
-def test_the_floors_are_those_of_the_contributors_guide() -> None:
-    guide = (SOURCE.parent.parent / "CONTRIBUTING.md").read_text("utf-8")
-    table = [line for line in guide.splitlines() if line.startswith("| `")]
-    told = [FLOOR[line.split("`")[1].rstrip("/")] for line in table]
-    assert len(told) >= len(FLOORS) - 3
-    assert all(above >= below for above, below in pairwise(told))
 
 
 def test_only_the_engine_and_models_touch_torch() -> None:
