@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 import uvicorn
 
-from penchant.rating.connections import settings
+from penchant.rating.http_connections import settings
 from penchant.rating.judgement_store import Rater, Showing, Store
 from penchant.rating.server import Site
 from penchant.rating.server_process import Address, listening

@@ -62,6 +62,6 @@ from .study.python_api import export as export
 from .study.python_api import open as open
 from .study.python_api import report as report
 from .study.python_api import run as run
-from .vectors.static import StaticVectors as StaticVectors
+from .vectors.static_vectors import StaticVectors as StaticVectors
 
 __all__: list[str]

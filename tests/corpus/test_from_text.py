@@ -19,7 +19,7 @@ from penchant.corpus.occurrence_tables import read_record
 from penchant.corpus.vector_training import read_card
 from penchant.study.manifest import read_manifest
 from penchant.study.result_directories import read_outcome
-from penchant.vectors.static import read_vectors
+from penchant.vectors.static_vectors import read_vectors
 
 Program = Callable[..., Answer]
 CORPORA = SHARED.parent / "corpora"

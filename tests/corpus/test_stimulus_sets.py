@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from answers import without_line
 from builders import refusal
 from paths import INSTRUMENTS, SHARED, bundled, needs_shared
-from penchant.corpus.categories import Category, Context, WordList
+from penchant.corpus.association_categories import Category, Context, WordList
 from penchant.corpus.stimulus_files import MEASURES, SCHEMAS
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.corpus.stimulus_spelling import orthography

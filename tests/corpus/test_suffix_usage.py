@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from answers import refused
 from builders import write
 from paths import SHARED, bundled, needs_shared
+from penchant.corpus.association_categories import Category, WordList
 from penchant.corpus.block_search import extraction
-from penchant.corpus.categories import Category, WordList
 from penchant.corpus.extraction import extract
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.corpus.suffix_report import notes, table

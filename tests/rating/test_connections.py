@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from penchant.rating import connections
 from penchant.rating.judgement_store import Store
 from penchant.rating.server_process import Address, links
 from rating_client import FORM, Client, scale_task, serving
@@ -65,7 +64,7 @@ def test_half_a_request_is_waited_for_no_longer_than_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: str
 ) -> None:
     """Though it goes on coming, bit by bit; what comes whole and slowly is answered."""
-    monkeypatch.setattr(connections, "PATIENCE", 1.0)
+    monkeypatch.setattr(http_connections, "PATIENCE", 1.0)
     with Store.open(tmp_path / "r.sqlite", scale_task()) as store, serving(store) as address:
         with half_sent(address, 1, HALVES[half]) as (connection,):
             start = time.monotonic()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penchant.corpus.categories import Category, WordList
+from penchant.corpus.association_categories import Category, WordList
 from penchant.errors import DataError
 from penchant.instruments.acceptability.data import AcceptabilityColumns, read_judged
 from penchant.instruments.amplification.data import read_amplification
@@ -17,7 +17,7 @@ from penchant.instruments.bec_pro.data import TamColumns, read_tam
 from penchant.instruments.values.survey import read_survey
 from penchant.instruments.wino.gender_data import _statistics
 from penchant.tables.data_cautions import counted_apart, repeated_rows
-from penchant.vectors.static import read_vectors
+from penchant.vectors.static_vectors import read_vectors
 
 ALIKE = ["Anna", "anna ", "An\u00adna", "ANNA\u200b", "\ufeffAnna", "Ａnna"]
 

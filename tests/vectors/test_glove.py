@@ -26,7 +26,7 @@ from penchant.vectors.similarity import similarity_tests
 from penchant.vectors.token_file import TokenFile, Trained, read_tokens
 
 pytest.importorskip("numba")
-from penchant.vectors import kernels
+from penchant.vectors import training_kernels
 
 
 def save(folder: Path, *lines: str, name: str = "tokens.txt") -> Path:
@@ -171,7 +171,7 @@ def test_a_window_that_no_code_can_hold() -> None:
 def order_of(pairs: Any, state: int, bits: int = 8) -> Any:
     pairs = np.array(pairs, np.int32)
     order = np.empty(2 * len(pairs) - int((pairs[:, 0] == pairs[:, 1]).sum()), np.uint32)
-    kernels.shuffle(pairs, order, np.uint64(state), bits)
+    training_kernels.shuffle(pairs, order, np.uint64(state), bits)
     return order
 
 
@@ -262,7 +262,7 @@ def one_step(size: int, words: Any, x: float, weight: float, rate: float) -> tup
     rows[:, half:] = 1
     rows[:, : size + 1] = words
     pairs, values = np.array([[0, 1]], np.int32), np.array([[math.log(x), weight]], np.float32)
-    cost = kernels.descend(np.zeros(1, np.uint32), pairs, values, rows, size, np.float32(rate))
+    cost = training_kernels.descend(np.zeros(1, np.uint32), pairs, values, rows, size, np.float32(rate))
     return rows[:, : size + 1], cost
 
 
@@ -375,8 +375,8 @@ def test_more_pairs_than_can_be_numbered() -> None:
 
 def test_without_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "penchant.vectors.kernels")
-    monkeypatch.delattr("penchant.vectors.kernels")
+    monkeypatch.delitem(sys.modules, "penchant.vectors.training_kernels")
+    monkeypatch.delattr("penchant.vectors.training_kernels")
     with pytest.raises(MethodError, match=r"the package numba is missing — pip install 'penchant\[vectors\]'"):
         GloVe().train(save(tmp_path, "a b"))
 
@@ -402,4 +402,4 @@ def test_code_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch: pytest.M
         return compile_plainly(*given, **options)
 
     monkeypatch.setattr(numba, "njit", njit)
-    assert kernels._compiled("int64(int64)")(lambda x: x + 1)(4) == 5
+    assert training_kernels._compiled("int64(int64)")(lambda x: x + 1)(4) == 5

@@ -18,7 +18,7 @@ from penchant import files
 from penchant.errors import ModelError, OutputError
 from penchant.vectors import saving
 from penchant.vectors.saving import save_vectors
-from penchant.vectors.static import read_vectors
+from penchant.vectors.static_vectors import read_vectors
 from penchant.vectors.token_file import Trained
 
 gensim = pytest.importorskip("gensim.models")

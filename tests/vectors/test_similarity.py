@@ -15,7 +15,7 @@ from penchant.errors import MethodError
 from penchant.vectors import similarity
 from penchant.vectors.saving import save_vectors
 from penchant.vectors.similarity import similarity_tests
-from penchant.vectors.static import read_vectors
+from penchant.vectors.static_vectors import read_vectors
 from penchant.vectors.token_file import Trained
 
 gensim = pytest.importorskip("gensim.models")

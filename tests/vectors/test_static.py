@@ -20,8 +20,8 @@ from penchant.errors import ModelError, ModelWarning
 from penchant.models.load import load, load_vectors
 from penchant.plurals import counted
 from penchant.text_io import saved_as_utf8, words_read_as
-from penchant.vectors import sniffing, static
-from penchant.vectors.static import StaticVectors, looks_like_vectors, read_vectors
+from penchant.vectors import sniffing, static_vectors
+from penchant.vectors.static_vectors import StaticVectors, looks_like_vectors, read_vectors
 
 # No-break space, line and paragraph separators, combining signs, and words that are numbers.
 WORDS = ["the", "Řekla", "ঘর", "a\xa0b", "x\u2028y\x85z", "য়", "3.14", "-5", "é", "é", "\x1c", "😀", "1e5"]
@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of one line and blocks smaller than one, so that every boundary is crossed."""
-    monkeypatch.setattr(static, "_BLOCK", 7)
+    monkeypatch.setattr(static_vectors, "_BLOCK", 7)
     monkeypatch.setattr(sniffing, "_SAMPLE", 180)
 
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from penchant._version import __version__
 from penchant.corpus.block_lines import refuse_unreadable
-from penchant.corpus.block_passes import Progress
+from penchant.corpus.block_processing import Progress
 from penchant.corpus.block_reader import Reader
 from penchant.corpus.block_search import ROWS, BlockTask, Extraction, Finder, Tally
 from penchant.corpus.length_bins import KEY, SCHEMA

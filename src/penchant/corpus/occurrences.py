@@ -17,9 +17,9 @@ from penchant.corpus.nfc import normalise
 from penchant.corpus.word_matching import Matcher, count_words
 from penchant.errors import DataError, file_name
 from penchant.limits import COUNT
-from penchant.tables.documents import Text
 from penchant.tables.in_memory import is_table, path_of, plain
 from penchant.tables.rows import read_models
+from penchant.tables.structured_documents import Text
 from penchant.text_io import decoded, lines, opened, require_file
 from penchant.unicode_spellings import Alignment
 

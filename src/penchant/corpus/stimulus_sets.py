@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from penchant.call_checks import asked, kind
-from penchant.corpus.categories import Category, Context, WordList
+from penchant.corpus.association_categories import Category, Context, WordList
 from penchant.corpus.seat_files import SUFFIX_HINT, SUFFIXES, read_folder, read_seat, read_word_lines
 from penchant.corpus.stimuli_from_python import AS_NAMED, file_of_set, word_rows
 from penchant.corpus.stimulus_files import (
@@ -25,9 +25,9 @@ from penchant.corpus.stimulus_files import (
 from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
 from penchant.plurals import counted
-from penchant.tables.documents import read_document, read_json
 from penchant.tables.in_memory import file_of, is_table, plain
 from penchant.tables.rows import read_models
+from penchant.tables.structured_documents import read_document, read_json
 from penchant.text_io import exists, is_directory, named_sheet, stem
 from penchant.unicode_spellings import canonical, equivalent
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import regex
 
-from penchant.corpus.categories import WordList
+from penchant.corpus.association_categories import WordList
 from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.word_segmentation import WORD
 from penchant.unicode_spellings import canonical

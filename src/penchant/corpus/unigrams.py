@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from penchant._version import __version__
-from penchant.corpus.block_passes import Pass, Progress
+from penchant.corpus.block_processing import Pass, Progress
 from penchant.corpus.text_files import Layout, TextFile
 from penchant.engine.unigrams import KEY, SMOOTHING, Unigrams, blank, is_unigrams
 from penchant.errors import DataError

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from penchant._version import __version__
-from penchant.corpus.block_passes import Progress
+from penchant.corpus.block_processing import Progress
 from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.text_files import TextFile
-from penchant.corpus.training_tokens import TokenSettings, write_tokens
+from penchant.corpus.tokenized_text import TokenSettings, write_tokens
 from penchant.errors import DataError, MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.letter_case import lowered

@@ -33,7 +33,7 @@ from penchant.progress import bar
 from penchant.tables.in_memory import refuse_file
 from penchant.tables.in_memory import texts as listed_texts
 from penchant.tables.missing_values import missing_cautions
-from penchant.vectors.static import StaticVectors
+from penchant.vectors.static_vectors import StaticVectors
 
 if TYPE_CHECKING:
     import polars as pl

@@ -32,9 +32,9 @@ from penchant.models.unicode_equivalents import with_equivalents
 from penchant.progress import bars
 from penchant.records import BaseResult as AnyResult
 from penchant.records import Estimate, Signature, summary_table
-from penchant.tables.data_paths import find_all, find_data
+from penchant.tables.data_names import find_all, find_data
 from penchant.tables.typed_columns import holds_text
-from penchant.vectors.static import StaticVectors
+from penchant.vectors.static_vectors import StaticVectors
 from penchant.wording.phrases import Note
 
 

@@ -35,9 +35,9 @@ from penchant.instruments.probe_fields import (
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import OnUnknown, signed_unknown
 from penchant.records import Estimate
-from penchant.tables.data_paths import listed
-from penchant.tables.documents import Text
+from penchant.tables.data_names import listed
 from penchant.tables.rows import read_models
+from penchant.tables.structured_documents import Text
 
 Paths = str | Annotated[list[str], Field(min_length=1)]
 

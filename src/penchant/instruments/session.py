@@ -15,7 +15,7 @@ from penchant.errors import MethodError
 from penchant.instruments.run_options import Run
 from penchant.models.load import LanguageModel
 from penchant.models.score_table import Scores
-from penchant.vectors.static import StaticVectors
+from penchant.vectors.static_vectors import StaticVectors
 
 
 @dataclass(slots=True)

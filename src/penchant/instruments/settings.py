@@ -18,7 +18,7 @@ from penchant.instruments.probe_constructor import PARAMETERS, Called, explain
 from penchant.instruments.probe_fields import in_json, names_files, without_place
 from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
 from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.documents import SETTINGS
+from penchant.tables.structured_documents import SETTINGS
 
 
 class Settings(BaseModel, metaclass=Called):

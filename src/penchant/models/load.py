@@ -40,7 +40,7 @@ from penchant.models.weights import check_embeddings, load_weights, max_tokens
 from penchant.progress import waiting
 from penchant.text_io import is_file
 from penchant.vectors.sniffing import refuse_stranger
-from penchant.vectors.static import StaticVectors, looks_like_vectors, read_vectors
+from penchant.vectors.static_vectors import StaticVectors, looks_like_vectors, read_vectors
 
 if TYPE_CHECKING:
     from penchant.models.torch_network import Network

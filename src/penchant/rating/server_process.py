@@ -88,7 +88,7 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
     try:
         import uvicorn
 
-        from penchant.rating.connections import settings
+        from penchant.rating.http_connections import settings
         from penchant.rating.server import Site
     except ImportError as error:
         package = (error.name or "starlette").partition(".")[0]

@@ -17,7 +17,7 @@ from penchant.instruments.descriptor import Schemas
 from penchant.instruments.registry import bundled_sets, instrument, instruments, template_files
 from penchant.models.source import bundled_card, bundled_models
 from penchant.study.study_file import schema as study_schema
-from penchant.tables.documents import SETTINGS, read_yaml
+from penchant.tables.structured_documents import SETTINGS, read_yaml
 
 Rows = list[tuple[str, str]]
 PUBLIC_SETS = Path(__file__).with_name("public_sets.yaml")

@@ -18,9 +18,9 @@ from penchant.files import occupied, safe, write_text
 from penchant.instruments.user_table import csv_text
 from penchant.plurals import counted
 from penchant.study.study_from_table import UserStudy, study_of_table
-from penchant.tables.data_paths import find_all, listed
-from penchant.tables.documents import read_yaml
+from penchant.tables.data_names import find_all, listed
 from penchant.tables.rows import read_rows
+from penchant.tables.structured_documents import read_yaml
 from penchant.tables.yaml_file import Loader
 
 _REFUSED = {

@@ -14,7 +14,7 @@ from penchant.models.load import LanguageModel
 from penchant.models.score_table import Scores
 from penchant.models.source import bundled_card
 from penchant.plurals import counted
-from penchant.vectors.static import StaticVectors
+from penchant.vectors.static_vectors import StaticVectors
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
 STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)

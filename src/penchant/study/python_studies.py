@@ -24,7 +24,7 @@ from penchant.study.manifest import FILE, TABLES
 from penchant.study.study_file import Study, read_study
 from penchant.tables.in_memory import as_yaml, plain
 from penchant.tables.yaml_file import dumped
-from penchant.vectors.static import StaticVectors
+from penchant.vectors.static_vectors import StaticVectors
 
 Asked: TypeAlias = str | Path | Mapping[str, Any] | Probe[Any] | Sequence[Probe[Any]]
 """A study: a study file, a mapping with the keys of a study file, a probe, or several probes."""

@@ -16,7 +16,7 @@ from penchant.limits import COUNT, SEED
 from penchant.papers.paper import papers
 from penchant.study.text_preparation import TextSettings, VectorSettings, problem
 from penchant.study.training_checkpoints import Family, Step, labels
-from penchant.tables.documents import SETTINGS, YamlDocument, as_wanted, distinct, read_yaml
+from penchant.tables.structured_documents import SETTINGS, YamlDocument, as_wanted, distinct, read_yaml
 from penchant.text_io import exists, is_directory, is_file, read_text
 
 DEMO = Path(__file__).with_name("demo.yaml")

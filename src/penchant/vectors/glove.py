@@ -76,7 +76,7 @@ class GloVe:
         Raises DataError if the file is invalid, MethodError if numba is missing, and ModelError if training diverges.
         """
         try:
-            from penchant.vectors.kernels import descend, shuffle
+            from penchant.vectors.training_kernels import descend, shuffle
         except ImportError as error:
             raise missing_package("numba", "vectors", error) from error
         corpus = read_tokens(tokens, self.min_count)
@@ -198,7 +198,7 @@ def _partial_sums(corpus: TokenFile, window: int) -> Iterator[_Sums]:
 
 def _merged(a: _Sums, b: _Sums) -> _Sums:
     try:
-        from penchant.vectors.kernels import merge
+        from penchant.vectors.training_kernels import merge
     except ImportError as error:
         raise missing_package("numba", "vectors", error) from error
     codes = np.empty(len(a.codes) + len(b.codes), np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 from penchant.errors import ModelError, OutputError
 from penchant.files import replacing
 from penchant.plurals import counted
-from penchant.vectors.static import Matrix, StaticVectors
+from penchant.vectors.static_vectors import Matrix, StaticVectors
 from penchant.vectors.token_file import Trained
 
 ENDINGS = (".txt", ".vec", ".bin")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.errors import missing_package
-from penchant.vectors.static import StaticVectors, read_vectors
+from penchant.vectors.static_vectors import StaticVectors, read_vectors
 from penchant.vectors.token_file import Trained
 
 FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}

@@ -42,7 +42,7 @@ from penchant.report.verdicts import CANNOT_TELL, NO, NOT_MEASURED, YES, Verdict
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.inputs import Array
 from penchant.study.result_directories import read_outcome
-from penchant.vectors.static import StaticVectors, read_vectors
+from penchant.vectors.static_vectors import StaticVectors, read_vectors
 from penchant.wording.phrases import Method, Note, notes_json, notes_of, read_method
 
 Program = Callable[..., Answer]

@@ -11,11 +11,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from penchant.errors import DataError, place, together
 from penchant.files import sha256_file
 from penchant.tables.data_cautions import counted_apart
-from penchant.tables.documents import SETTINGS, Number, Text
 from penchant.tables.footer_rows import footer
 from penchant.tables.missing_values import missing_cautions
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import checked_models, read_rows
+from penchant.tables.structured_documents import SETTINGS, Number, Text
 from penchant.text_io import stem
 from penchant.wording import templates
 

@@ -12,8 +12,8 @@ from penchant.instruments.probe_fields import CITED, Data, Files, Given, TableFi
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_paths import listed
-from penchant.tables.documents import distinct
+from penchant.tables.data_names import listed
+from penchant.tables.structured_documents import distinct
 
 PEARSON = "Pearson's r with judgements"
 DIFFERENCE = f"difference of {PEARSON}"

@@ -23,7 +23,7 @@ from penchant.corpus.word_matching import words as words_of
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.letter_case import lowered
-from penchant.tables.documents import YamlDocument, distinct, read_yaml
+from penchant.tables.structured_documents import YamlDocument, distinct, read_yaml
 from penchant.text_io import is_directory
 from penchant.unicode_spellings import as_named
 

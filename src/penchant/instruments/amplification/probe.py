@@ -29,7 +29,7 @@ from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.tables.data_paths import listed
+from penchant.tables.data_names import listed
 from penchant.wording.phrases import Note
 
 LARGEST_PRIOR = 0.02

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.categories import Category
+from penchant.corpus.association_categories import Category
 from penchant.corpus.length_bins import Segment, segments
 from penchant.corpus.occurrences import read_occurrences
 from penchant.engine.vector_store import VectorStore, collect, space
@@ -37,7 +37,7 @@ from penchant.instruments.base import Measured, TextNeeds
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.data_paths import listed
+from penchant.tables.data_names import listed
 from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")

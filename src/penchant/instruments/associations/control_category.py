@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from penchant.corpus.categories import Category
+from penchant.corpus.association_categories import Category
 from penchant.instruments.associations.estimates import Cell, bootstrap, together
 from penchant.instruments.associations.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
 from penchant.instruments.associations.settings import AssociationSettings

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from penchant.corpus.categories import Category
+from penchant.corpus.association_categories import Category
 from penchant.instruments.associations.sampled_effects import (
     Name,
     Sides,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.categories import Category, WordList
+from penchant.corpus.association_categories import Category, WordList
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli, with_contexts
 from penchant.corpus.word_matching import Matcher
 from penchant.engine.scorer import Scorer, SpanScore

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from penchant.corpus.categories import Category
+from penchant.corpus.association_categories import Category
 from penchant.instruments.associations.control_category import CellWords, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     CAUTIONS,

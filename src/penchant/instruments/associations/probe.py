@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Self
 
 from pydantic import PrivateAttr
 
-from penchant.corpus.categories import Category, WordList
+from penchant.corpus.association_categories import Category, WordList
 from penchant.corpus.priority_sampling import spread
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.errors import DataError, MethodError
@@ -19,7 +19,7 @@ from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.unknown_tokens import told_respelt
 from penchant.models.load import LanguageModel
 from penchant.models.unicode_equivalents import respelt_words
-from penchant.tables.data_paths import listed
+from penchant.tables.data_names import listed
 from penchant.wording.phrases import Note
 
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")

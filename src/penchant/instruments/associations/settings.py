@@ -15,7 +15,7 @@ from penchant.instruments.probe_fields import CITED, Columns, Data, File, Given,
 from penchant.instruments.settings import Settings
 from penchant.limits import COUNT, LAYERS, PARTITIONS, RESAMPLES
 from penchant.records import BaseResult
-from penchant.tables.documents import distinct
+from penchant.tables.structured_documents import distinct
 
 T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, lt=1)]

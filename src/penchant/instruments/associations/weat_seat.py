@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.categories import Category, WordList
+from penchant.corpus.association_categories import Category, WordList
 from penchant.instruments.associations.control_category import CellWords, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     BY_SENTENCE,
@@ -40,7 +40,7 @@ from penchant.plurals import first_of
 from penchant.records import Estimate, Signature
 from penchant.stats.association import unit
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.vectors.static import StaticVectors
+from penchant.vectors.static_vectors import StaticVectors
 from penchant.wording.phrases import Note
 
 SLOT = "{word}"

@@ -14,7 +14,7 @@ from penchant.instruments.choice_probes import ChoiceProbe
 from penchant.instruments.measures import Mean
 from penchant.instruments.row_probes import Row
 from penchant.records import Estimate
-from penchant.tables.documents import Text, Written
+from penchant.tables.structured_documents import Text, Written
 from penchant.wording.phrases import Note
 
 

@@ -18,9 +18,9 @@ from penchant.instruments.cloze.variety_scale import Point, Scale, UndatedPoint,
 from penchant.letter_case import capitalised
 from penchant.plurals import counted, first_of
 from penchant.records import Item
-from penchant.tables.documents import Names, Text, Written, as_written, read_document
 from penchant.tables.in_memory import NAME, document_of, path_of
 from penchant.tables.rows import read_models, read_rows
+from penchant.tables.structured_documents import Names, Text, Written, as_written, read_document
 from penchant.text_io import is_directory, stem
 from penchant.wording.phrases import Note
 

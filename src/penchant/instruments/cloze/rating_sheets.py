@@ -25,8 +25,8 @@ from penchant.instruments.cloze.variety_scale import TRUTHS
 from penchant.letter_case import WITH_RULES
 from penchant.plurals import counted, of_all
 from penchant.report.significance import listed
-from penchant.tables.data_paths import listed as one_or_several
-from penchant.tables.data_paths import suggestion
+from penchant.tables.data_names import listed as one_or_several
+from penchant.tables.data_names import suggestion
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import lacking, read_rows
 from penchant.unicode_spellings import as_named, canonical

@@ -13,9 +13,9 @@ from penchant.errors import DataError, place, together
 from penchant.instruments.cloze.variety_scale import Point, dates_of_half
 from penchant.plurals import counted
 from penchant.tables.data_cautions import counted_apart
-from penchant.tables.documents import Text
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import checked_models, read_rows
+from penchant.tables.structured_documents import Text
 from penchant.wording.phrases import Note
 
 FIELDS = ("sentence", "word", "rater", "rating")

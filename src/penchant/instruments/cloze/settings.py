@@ -15,7 +15,7 @@ from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.report.no_difference_text import DifferenceScale
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
-from penchant.tables.documents import SETTINGS
+from penchant.tables.structured_documents import SETTINGS
 
 MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_share": "mean rated share"}
 SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_share": (0.0, 1.0)}

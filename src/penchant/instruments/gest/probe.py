@@ -25,7 +25,7 @@ from penchant.instruments.measures import Mean
 from penchant.instruments.row_probes import Row, RowProbe
 from penchant.instruments.session import Session
 from penchant.records import Estimate
-from penchant.tables.documents import Text, Written
+from penchant.tables.structured_documents import Text, Written
 from penchant.wording.phrases import Note
 
 

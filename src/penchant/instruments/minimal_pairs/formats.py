@@ -14,8 +14,8 @@ from penchant.call_checks import unknown_name
 from penchant.errors import DataError, MethodError, is_kept, one_of, place
 from penchant.instruments.text_defects import error_value
 from penchant.records import Item
-from penchant.tables.documents import SETTINGS
 from penchant.tables.rows import FileRow, lacking
+from penchant.tables.structured_documents import SETTINGS
 from penchant.text_io import stem
 
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]

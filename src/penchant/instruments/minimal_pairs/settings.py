@@ -18,8 +18,8 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.records import BaseResult
 from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_paths import listed
-from penchant.tables.documents import distinct
+from penchant.tables.data_names import listed
+from penchant.tables.structured_documents import distinct
 
 DIFFERENCE = "accuracy difference"
 """Name of the difference in accuracy between two models."""

@@ -12,8 +12,8 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.data import Part, as_document
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_paths import listed
-from penchant.tables.documents import distinct
+from penchant.tables.data_names import listed
+from penchant.tables.structured_documents import distinct
 
 SS_GAP, LMS_GAP = "difference of SS", "difference of LMS"
 Name = Literal["lp", "pll", "pll-word-l2r", "stereoset", "stereoset-one-mask", "given"]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.categories import Category, WordList
+from penchant.corpus.association_categories import Category, WordList
 from penchant.corpus.priority_sampling import spread
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.errors import DataError
@@ -25,8 +25,8 @@ from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.letter_case import lowered
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.data_paths import listed
-from penchant.vectors.static import StaticVectors
+from penchant.tables.data_names import listed
+from penchant.vectors.static_vectors import StaticVectors
 
 _READ_AS = "weat"
 """Name of the instrument whose categories are for static vectors."""

@@ -12,7 +12,7 @@ from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table
 from penchant.instruments.settings import Settings
 from penchant.instruments.vector_bias.measures import Distance, Measure
 from penchant.limits import RESAMPLES
-from penchant.tables.documents import distinct
+from penchant.tables.structured_documents import distinct
 
 Measures = Annotated[
     Given[tuple[Measure, ...], Iterable[Measure]], Field(min_length=1, strict=False), AfterValidator(distinct)

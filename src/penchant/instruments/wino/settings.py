@@ -13,8 +13,8 @@ from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
 from penchant.instruments.wino.gender_data import WinogenderColumns
 from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_paths import listed
-from penchant.tables.documents import distinct
+from penchant.tables.data_names import listed
+from penchant.tables.structured_documents import distinct
 
 PREFERS_PRO = "share preferring the pro-stereotypical pronoun"
 PREFERS_MALE = "share preferring the male pronoun"
