@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from penchant.rating import http_connections
 from penchant.rating.judgement_store import Store
 from penchant.rating.server_process import Address, links
 from rating_client import FORM, Client, scale_task, serving
