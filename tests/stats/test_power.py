@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import scipy
+from statsmodels.stats.power import TTestPower
 
 from penchant.stats.power import detectable_effect_size, detectable_mean, detectable_share
 
@@ -51,3 +52,8 @@ def test_an_effect_size_found_by_permuting_the_targets(n: int) -> None:
         mine = abs(s[: n // 2].mean() - s[n // 2 :].mean())
         found.append((1 + (differences >= mine - 1e-12).sum()) / 1_000 < 0.05)
     assert np.mean(found) == pytest.approx(0.8, abs=0.055)
+
+
+@pytest.mark.parametrize("n", range(3, 41))
+def test_the_power_of_the_mean_is_that_of_statsmodels(n: int) -> None:
+    assert TTestPower().power(detectable_mean(n, 1.0), n, 0.05) == pytest.approx(0.8, abs=1e-6)

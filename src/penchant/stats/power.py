@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import scipy
 
 from penchant.stats.equivalence import POWER
@@ -32,8 +33,8 @@ def detectable_mean(n: int, spread: float) -> float:
     reached = float(scipy.stats.t.isf(_ALPHA / 2, n - 1))
 
     def lacking(errors: float) -> float:
-        power = scipy.stats.nct.sf(reached, n - 1, errors) + scipy.stats.nct.cdf(-reached, n - 1, errors)
-        return POWER - float(power)
+        upper, lower = scipy.stats.nct.sf(reached, n - 1, errors), scipy.stats.nct.cdf(-reached, n - 1, errors)
+        return POWER - float(upper + np.nan_to_num(lower))  # SciPy gives NaN for some probabilities near 0
 
     most = 4.0
     while lacking(most) > 0:
