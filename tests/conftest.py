@@ -6,11 +6,12 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+import hypothesis
 import pytest
 import typer.main
 
@@ -29,6 +30,9 @@ if not os.environ.get("PENCHANT_TEST_CARD"):
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # numbers to five places are a CPU's; test_card.py compares a card with it
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # else Ray replaces the loopback by this machine's address
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# Each run draws others; a test that needs more says so, and `--hypothesis-profile default` draws 100.
+hypothesis.settings.register_profile("few", max_examples=40)
+hypothesis.settings.load_profile("few")
 
 
 WHOLE = {
@@ -230,6 +234,17 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("PENCHANT_CACHE", str(tmp_path_factory.mktemp("cache") / "answers.sqlite"))
         # A test that changes how a model computes needs its own proofs, not those of other tests or their processes.
         patch.setattr("penchant.models.file_hashes.Digests.proved", lambda *_: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _drawn_once() -> Iterator[None]:
+    """Draw equal charts once: several formats and tests export the same ones, and a chart takes up to a second."""
+    import vl_convert
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("vegalite_to_svg", "svg_to_png", "svg_to_pdf"):
+            patch.setattr(vl_convert, name, lru_cache(300)(getattr(vl_convert, name)))
         yield
 
 
