@@ -38,7 +38,10 @@ hypothesis.settings.load_profile("few")
 WHOLE = {
     "test_acceptability.py",  # more than two seconds
     "test_amplification.py",  # more than two seconds
+    "test_adapters.py",  # many models
     "test_architectures.py",  # more than two seconds
+    "test_asked.py",  # replies, and a program that is killed
+    "test_asked_pairs.py",  # replies
     "test_association_compare.py",  # many comparisons
     "test_association_stats.py",  # more than two seconds
     "test_association_studies.py",  # studies on real data
@@ -60,6 +63,7 @@ WHOLE = {
     "test_crossed_mean.py",  # more than two seconds
     "test_database_file.py",  # processes that are killed
     "test_demo.py",  # a large model
+    "test_encoder_decoder.py",  # many models
     "test_every_instrument.py",  # a study of each
     "test_export.py",  # LaTeX
     "test_extraction.py",  # processes that are killed
@@ -146,6 +150,7 @@ WHOLE = {
 }
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
 DEAR = {
+    "test_a_chat_model_is_asked_in_every_order",
     "test_every_command_with_a_model_remembers",
     "test_every_setting_comes_back_as_it_was",
     "test_judgements_of_pairs_reach_a_study",
@@ -202,12 +207,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Collect no garbage while the tests are imported, and never look at the imported modules again: every full
-    collection would go through the million objects of torch and transformers, which none of them frees."""
+    collection would go through the million objects of torch and transformers, which none of them frees. Others are
+    imported by the first tests that need them, so look more rarely than every 700 objects."""
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
+        gc.set_threshold(10_000)
         gc.enable()
 
 
