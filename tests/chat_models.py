@@ -36,18 +36,21 @@ def answering_model(model: Path, folder: Path, endings: Sequence[str], replies: 
 
     made = chat_model(model, folder)
     tokenizer, network = AutoTokenizer.from_pretrained(made), AutoModelForCausalLM.from_pretrained(made).train()
-    texts = [f"[user]\n{ending}\n[assistant]\n" for ending in endings]
-    rows = []
-    for text in texts:
-        before = tokenizer(text, add_special_tokens=False)["input_ids"]
+    ids, labels = [], []
+    for ending in endings:
+        before = tokenizer(f"[user]\n{ending}\n[assistant]\n", add_special_tokens=False)["input_ids"]
         for reply in replies:
-            whole = tokenizer(text + reply, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
-            rows.append((torch.tensor([whole]), torch.tensor([[-100] * len(before) + whole[len(before) :]])))
+            whole = tokenizer(f"[user]\n{ending}\n[assistant]\n{reply}", add_special_tokens=False)["input_ids"]
+            ids.append(torch.tensor([*whole, tokenizer.eos_token_id]))
+            labels.append(torch.tensor([-100] * len(before) + [*whole[len(before) :], tokenizer.eos_token_id]))
     torch.manual_seed(0)
     steps = torch.optim.Adam(network.parameters(), lr=3e-3)
+    rows = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)  # at the right, where no token before it looks
+    wanted = torch.nn.utils.rnn.pad_sequence(labels, batch_first=True, padding_value=-100)[:, 1:]
     for _ in range(40):
         steps.zero_grad()
-        torch.stack([network(input_ids=ids, labels=labels).loss for ids, labels in rows]).mean().backward()  # type: ignore[no-untyped-call]
+        losses = torch.nn.functional.cross_entropy(network(rows).logits[:, :-1].mT, wanted, reduction="none")
+        (losses.sum(1) / (wanted != -100).sum(1)).mean().backward()  # type: ignore[no-untyped-call]
         steps.step()
     network.eval().save_pretrained(made)
     return made

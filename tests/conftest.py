@@ -6,11 +6,12 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+import hypothesis
 import pytest
 import typer.main
 
@@ -29,12 +30,18 @@ if not os.environ.get("PENCHANT_TEST_CARD"):
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # numbers to five places are a CPU's; test_card.py compares a card with it
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # else Ray replaces the loopback by this machine's address
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+# Each run draws others; a test that needs more says so, and `--hypothesis-profile default` draws 100.
+hypothesis.settings.register_profile("few", max_examples=40)
+hypothesis.settings.load_profile("few")
 
 
 WHOLE = {
     "test_acceptability.py",  # more than two seconds
     "test_amplification.py",  # more than two seconds
+    "test_adapters.py",  # many models
     "test_architectures.py",  # more than two seconds
+    "test_asked.py",  # replies, and a program that is killed
+    "test_asked_pairs.py",  # replies
     "test_association_compare.py",  # many comparisons
     "test_association_stats.py",  # more than two seconds
     "test_association_studies.py",  # studies on real data
@@ -56,6 +63,7 @@ WHOLE = {
     "test_crossed_mean.py",  # more than two seconds
     "test_database_file.py",  # processes that are killed
     "test_demo.py",  # a large model
+    "test_encoder_decoder.py",  # many models
     "test_every_instrument.py",  # a study of each
     "test_export.py",  # LaTeX
     "test_extraction.py",  # processes that are killed
@@ -143,6 +151,7 @@ WHOLE = {
 }
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
 DEAR = {
+    "test_a_chat_model_is_asked_in_every_order",
     "test_every_command_with_a_model_remembers",
     "test_every_setting_comes_back_as_it_was",
     "test_judgements_of_pairs_reach_a_study",
@@ -199,12 +208,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Collect no garbage while the tests are imported, and never look at the imported modules again: every full
-    collection would go through the million objects of torch and transformers, which none of them frees."""
+    collection would go through the million objects of torch and transformers, which none of them frees. Others are
+    imported by the first tests that need them, so look more rarely than every 700 objects."""
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
+        gc.set_threshold(10_000)
         gc.enable()
 
 
@@ -231,6 +242,17 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("PENCHANT_CACHE", str(tmp_path_factory.mktemp("cache") / "answers.sqlite"))
         # A test that changes how a model computes needs its own proofs, not those of other tests or their processes.
         patch.setattr("penchant.models.file_hashes.Digests.proved", lambda *_: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _drawn_once() -> Iterator[None]:
+    """Draw equal charts once: several formats and tests export the same ones, and a chart takes up to a second."""
+    import vl_convert
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("vegalite_to_svg", "svg_to_png", "svg_to_pdf"):
+            patch.setattr(vl_convert, name, lru_cache(300)(getattr(vl_convert, name)))
         yield
 
 

@@ -43,7 +43,7 @@ def assert_same(one: Path, other: Path) -> None:
 
 def test_every_kind_of_read_gives_the_tables_of_one_machine(penchant: Any, machines: Any, tmp_path: Path) -> None:
     probes = []
-    for probe in ("minimal-pairs", "cloze", "values", "seat", "ceat", "logprob-bias"):
+    for probe in ("minimal-pairs", "cloze", "seat", "ceat", "logprob-bias"):
         penchant("init", probe, tmp_path / probe)
         (entry,) = yaml.safe_load((tmp_path / probe / f"{probe}.yaml").read_text("utf-8"))["probes"]
         probes.append({probe: {**entry[probe], "resamples": 100}})

@@ -88,7 +88,7 @@ def predicted(penchant: Callable[..., Answer], tmp_path: Path, monkeypatch: pyte
 
 
 def write_study(folder: Path, **more: Any) -> None:
-    probe = {"cloze": {"data": "mine", "k": 5, "resamples": 100, "draws": 10, **more}}
+    probe = {"cloze": {"data": "mine", "k": 3, "resamples": 100, "draws": 10, **more}}
     content = {"study": "words", "models": ["bundled:modern"], "probes": [probe]}
     (folder / "study.yaml").write_text(yaml.safe_dump(content))
 

@@ -117,9 +117,16 @@ def test_replies_are_counted_and_rated(model: Path, tmp_path: Path) -> None:
     assert rated == [6 - lost] or lost == 6
 
 
-def test_killed_and_resumed_with_the_same_replies(penchant: Any, model: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "set"
+def begun(penchant: Any, folder: Path, n: int) -> Path:
+    """A directory with the template's set, cut to so many statements, half of them on each of its two values."""
     penchant("init", "values", folder)
+    head, *rows = (folder / "statements.csv").read_text("utf-8").splitlines(keepends=True)
+    (folder / "statements.csv").write_text("".join([head, *rows[: n // 2], *rows[-n // 2 :]]), "utf-8")
+    return folder
+
+
+def test_killed_and_resumed_with_the_same_replies(penchant: Any, model: Path, tmp_path: Path) -> None:
+    folder = begun(penchant, tmp_path / "set", 4)
     entry = {"values": {"data": ".", "elicit": "answer", "samples": 2, "resamples": 100}}
     study = folder / "asked.yaml"
     study.write_text(yaml.safe_dump({"study": "asked", "models": [str(model)], "probes": [entry]}), "utf-8")
@@ -196,8 +203,7 @@ def test_an_endpoint_without_log_probabilities_is_asked_for_replies(
     assert phrases is not None
     listed = ("A. strongly disagree", "B. disagree", "C. neither", "D. agree", "E. strongly agree")
     model = answering_model(zoo("llama"), tmp_path / "chat", ["\n".join([*listed, phrases.label])], ["A", "D", "E"])
-    folder = tmp_path / "set"
-    penchant("init", "values", folder)
+    folder = begun(penchant, tmp_path / "set", 4)
     with serving(model) as server:
         server.key, server.fault = key, "no-logprobs"
         spec, entry = f"{server.url}#tiny?chat", {"data": ".", "elicit": "answer", "resamples": 100}
