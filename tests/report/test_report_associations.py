@@ -601,6 +601,7 @@ def test_csv_has_the_numbers_unrounded(outcome: Outcome, tmp_path: Path) -> None
         assert line["signature"] == own["signature"]
 
 
+@pytest.mark.slow  # 21 charts in every format; test_export draws some of each kind
 def test_figures_are_drawn_with_their_names(outcome: Outcome, tmp_path: Path) -> None:
     written = export(outcome.document(), "figures", tmp_path)
     names = [path.stem for path in written if path.suffix == ".svg"]

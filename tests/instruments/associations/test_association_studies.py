@@ -88,6 +88,7 @@ def test_english_by_four_measures(penchant: Program, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.html").exists()
 
 
+@pytest.mark.slow  # as in English, in another script
 def test_bangla_by_four_measures(penchant: Program, tmp_path: Path) -> None:
     if not SAMPLE.exists():
         pytest.skip(f"no {SAMPLE}")

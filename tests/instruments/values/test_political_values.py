@@ -168,7 +168,7 @@ def stand_ins(zoo: Callable[[str], Path], folder: Path) -> list[Path]:
     return [roberta, *(bengali_model(kind, text, folder) for kind in ("wordpiece", "unigram"))]
 
 
-@pytest.mark.whole
+@pytest.mark.slow  # the set's estimates and claims are tested one by one
 def test_the_papers_study_runs_with_stand_ins(
     penchant: Callable[..., Answer], zoo: Callable[[str], Path], tmp_path: Path
 ) -> None:
