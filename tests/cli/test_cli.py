@@ -246,7 +246,7 @@ def test_schema_admits_the_examples_and_the_program_too(penchant: Program) -> No
         read_study(example)
 
 
-@pytest.mark.whole
+@pytest.mark.slow  # tests/papers runs the paper's study with stand-ins
 def test_the_paper_study_runs_with_stand_ins_of_its_architectures(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     plain = [(i, *pair) for i, pair in enumerate(pair for pair in tiny.PAIRS if all(s.isascii() for s in pair))]
 
