@@ -28,7 +28,7 @@ _PROGRESS = re.compile(r"^.*(?:/s, | left$|━|[⠀-⣿]|: the study takes ).*\n
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
+    "language_info": {"name": "python", "pygments_lexer": "ipython3"},
 }
 
 
