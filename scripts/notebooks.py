@@ -52,7 +52,7 @@ def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             client.km = client.create_kernel_manager()
             client.km.transport, client.km.ip = "ipc", f"{folder}/kernel"  # sockets that nobody else can reach
             client.execute()
-        done.metadata = nbformat.from_dict(_METADATA)
+        done.metadata = nbformat.from_dict(_METADATA | {"myst": notebook.metadata.get("myst", {})})
         for cell in done.cells:
             cell.metadata = nbformat.from_dict({})
             if cell.cell_type == "code":

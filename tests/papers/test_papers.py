@@ -21,7 +21,7 @@ import penchant as pc
 from answers import refused
 from builders import Program, Zoo, succeeded, write
 from paths import SHARED, needs_shared, package_file
-from penchant.papers.layout import AGREES, BARRED, DIFFERS, PaperCell, _decided, agree
+from penchant.papers.layout import AGREES, BARRED, DIFFERS, PaperCell, _decided, _Measured, _shown, agree
 from penchant.papers.paper import Axis, AxisEntry, PrintedNumber, paper, papers, published
 from penchant.study.study_file import read_study
 from penchant.views.rows import Line, RowSource
@@ -101,6 +101,19 @@ def test_a_number_agrees_by_hand() -> None:
 
 def replace_rule(entry: AxisEntry, rule: str) -> AxisEntry:
     return entry.model_copy(update={"rule": rule})
+
+
+def test_a_model_of_the_paper_is_not_shown_as_another() -> None:
+    """Of WEAT's two columns, a study with one kind of vectors fills its own; a model of one's own fills both."""
+    bangla = paper("bangla")
+    entries = [AxisEntry(label=model, probe="weat", model=model) for model in ("word2vec", "GloVe")]
+
+    def filled(label: str) -> list[bool]:
+        result = SimpleNamespace(signature={"probe": "weat"})
+        measured = _Measured(RowSource("m", pl.DataFrame(), result), label)  # type: ignore[arg-type]
+        return [_shown(bangla, entry, "", [measured]) is not None for entry in entries]
+
+    assert (filled("word2vec"), filled("GloVe"), filled("")) == ([True, False], [False, True], [True, True])
 
 
 def test_a_number_without_an_interval_is_not_compared() -> None:

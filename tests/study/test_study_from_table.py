@@ -138,6 +138,8 @@ def test_word_lists(penchant: Program, tmp_path: Path) -> None:
         assert [list(part.words) for part in category.lists()] == [[w for w in each if w] for each in lists.values()]
         succeeded(penchant(*err.split()[2:]))
     refused(penchant("init", "words", "none", "--from", "wide.csv"), "-m FILE")
+    refused(penchant("init", "words", "none", "--from", "wide.csv", "-m", "bundled:modern"), "bundled:modern", "weat")
+    assert not (tmp_path / "none").exists()
 
 
 def test_what_is_unclear_is_asked_and_nothing_is_left(penchant: Program, tmp_path: Path) -> None:

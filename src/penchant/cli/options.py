@@ -31,7 +31,7 @@ CacheOption = Annotated[
 ]
 BatchOption = Annotated[
     int | None,
-    typer.Option("--batch-tokens", min=1, max=BATCH_TOKENS, help="Tokens per batch. Does not affect any score."),
+    typer.Option("--batch-tokens", min=1, max=BATCH_TOKENS, help="Tokens per batch. Changes scores by rounding only."),
 ]
 RehashOption = Annotated[
     bool, typer.Option("--rehash", help="Hash a model's files again, even if their hashes are known.")

@@ -103,7 +103,7 @@ def _cells(
         places = [(m, r, c) for r, m, c in product(rows, models, columns)]
     for model, row, column in places:
         entry = _together(layout, [*row, *column])
-        shown = _shown(entry, model, every)
+        shown = _shown(paper, entry, model, every)
         line = None if shown is None else next(iter(shown.source.only(At(**entry.at))), None)
         heads = [tuple(e.label for e in part if e.label) for part in (row, column)]
         head = " / ".join(heads[1])
@@ -141,9 +141,14 @@ def _printed_for(paper: Paper, layout: TableLayout, entry: AxisEntry, shown: _Me
     return entry.model if entry.model == shown.label or entry.model not in paper.models.values() else None
 
 
-def _shown(entry: AxisEntry, model: str, every: Sequence[_Measured]) -> _Measured | None:
-    """Return the estimates that an entry shows: of the given model, of the one that it names, or of the first."""
+def _shown(paper: Paper, entry: AxisEntry, model: str, every: Sequence[_Measured]) -> _Measured | None:
+    """Return the estimates that an entry shows: of the given model, of the one that it names, or of the first.
+
+    An entry that names a model of the paper never shows another one of the paper.
+    """
     inside = [each for each in every if each.probe == entry.probe and model in ("", each.source.model)]
+    if entry.model in paper.models.values():
+        inside = [each for each in inside if each.label in ("", entry.model)]
     inside.sort(key=lambda each: bool(entry.model) and each.label != entry.model)
     return next(iter(inside), None)
 

@@ -23,6 +23,7 @@ from penchant.instruments.user_table import StudyParts, TableReader
 from penchant.models.load import LanguageModel, Model, read_model
 from penchant.models.preflight import outline
 from penchant.plurals import first_of, of_all
+from penchant.study.model_compatibility import KINDS, kinds_read
 from penchant.study.study_file import read_study
 from penchant.tables.rows import is_binary
 from penchant.text_io import opened, single_byte, stem
@@ -159,6 +160,9 @@ def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
         model = read_model(name, name=None) if seen.here else seen.model
         assert model is not None
         label = Path(name).name if Path(name).exists() else name
+        if model.kind not in probe.kinds:
+            message = f"{probe.name} supports {kinds_read(probe)}, not {KINDS[model.kind]}"
+            raise MethodError(message, where=label, hint="name another with -m")
         if unread := _unread(probe, texts, model):
             yield f"{label}: {unread}", False
             continue
