@@ -36,7 +36,7 @@ EXTRAS = {
     "rate": ("starlette", "uvicorn", "markdown_it"),
 }
 PAIRS = "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\nHe was there.\tHe were there.\n"
-STUDY = "models: ['bundled:modern']\nprobes:\n  - minimal-pairs: {data: pairs.tsv, resamples: 100}\n"
+STUDY = "study: s\nmodels: ['bundled:modern']\nprobes:\n  - minimal-pairs: {data: pairs.tsv, resamples: 100}\n"
 
 
 @pytest.fixture(scope="module")
@@ -129,9 +129,9 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     assert "The cats sleep." in ran("score", "texts.txt", "-m", "bundled:modern")
     ran("run", "s.yaml", "-o", "out")
     ran("report", "out", "-o", "page.html")
-    ran("rate", "pairs.tsv", "--html", "sheets", "--raters", "ann")
+    ran("rate", "pairs.tsv", "-o", "said.sqlite", "--raters", "ann", "--html", "sheets")
     pages = [home / "page.html", *(home / "sheets").glob("*.html")]
-    assert len(pages) == 2 and all(page.stat().st_size > 20_000 for page in pages)
+    assert len(pages) == 2 and all(page.stat().st_size > 10_000 for page in pages)
 
 
 @pytest.mark.slow
