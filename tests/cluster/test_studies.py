@@ -41,6 +41,7 @@ def assert_same(one: Path, other: Path) -> None:
         assert file.read_text("utf-8") == (other / file.relative_to(one)).read_text("utf-8")
 
 
+@pytest.mark.slow  # the other study here gives the tables of one machine, too
 def test_every_kind_of_read_gives_the_tables_of_one_machine(penchant: Any, machines: Any, tmp_path: Path) -> None:
     probes = []
     for probe in ("minimal-pairs", "cloze", "seat", "ceat", "logprob-bias"):

@@ -273,7 +273,7 @@ def program(home: Path, **environment: str) -> Iterator[Callable[..., Answer]]:
         given.close()
 
 
-@pytest.mark.whole
+@pytest.mark.slow  # the same in this process is tested above
 def test_the_program_on_its_own(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
     """Nothing of the client is changed here: its settings come from the environment."""
     texts, home = tmp_path / "texts.txt", tmp_path / "home"

@@ -92,6 +92,7 @@ class Words(HTMLParser):
         return " ".join(self.words)
 
 
+@pytest.mark.slow  # a kernel of its own; the tutorials run in kernels, too
 def test_a_model_is_a_line(shown: dict[str, list[Any]]) -> None:
     assert data(shown["load"]) == {"text/plain": "<masked model bundled:modern: float32, up to 256 tokens>"}
 

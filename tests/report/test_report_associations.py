@@ -315,6 +315,8 @@ def test_answers_name_the_lists(outcome: Outcome) -> None:
         for verdict in (verdict for answer in answers for verdict in answer.verdicts):
             category = (verdict.row or {})["category"]
             named = {"category": category, **{name: CATEGORIES[category][name] for name in "XYAB"}}
+            if not verdict.models[1:]:
+                named["sign"] = "less" if (verdict.row or {})["value"] < 0 else "more"
             assert verdict.facts == ({} if verdict.kind == NOT_MEASURED else named)
         assert {len(answer.verdicts[0].models) for answer in answers} == ({1} if comparison is None else {1, 2})
     old = [replace(result, items=result.items.drop("list")) for result in results(outcome, "weat")]

@@ -37,6 +37,8 @@ _TEXTS = ("text", "sentence", "word", "template", "id")
 """Columns with the input of other items, of which the first that is not empty counts."""
 _VALUES = ("beta", "association", "corrected", "score", "rating")
 """Columns with the number of an item that has no right answer; an instrument has at most one as its result."""
+_INTERVAL = {"lower": "low", "upper": "high", "confidence_level": "level", "method": "how"}
+"""Columns of a summary by the schema's fields of an interval."""
 _DETAILS = ("p", "p_holm", "tests", "test_family", "test", "note", "method", "test_method", "notes")
 NO_ANSWER = "not applicable: the item has no right answer"
 NO_DIRECTION = "not declared: the schema requires one, but penchant does not say which end of this measure is better"
@@ -231,7 +233,7 @@ def _metric(row: Mapping[str, Any], probe: str, question: str, stereotypes: set[
 def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"num_samples": row["n"]}
     if math.isfinite(row["low"]) and math.isfinite(row["high"]):
-        limits = {"lower": row["low"], "upper": row["high"], "confidence_level": row["level"], "method": row["how"]}
+        limits = {there: row[here] for there, here in _INTERVAL.items()}
         found["confidence_interval"] = limits
     method = json.loads(row["method"] or "{}")
     if isinstance(resamples := method.get("params", {}).get("resamples"), int):

