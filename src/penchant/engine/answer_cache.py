@@ -110,7 +110,7 @@ class Cache(CacheFile):
         return missing
 
     def store(self, inputs: Iterable[Input]) -> None:
-        """Write the answers of the inputs of one batch to the file, in one transaction."""
+        """Write the answers for the inputs of one batch to the file, in one transaction."""
         rows = []
         for source in inputs:
             if source.answer is not None:

@@ -123,7 +123,7 @@ def percentile_bootstrap(units: int, resamples: int, seed: Seed, noun: str = "cl
 
 
 def resampling(code: str, units: int, resamples: int, seed: Seed, noun: str, **params: object) -> Method:
-    """Return the description of an interval from resampled units, whose method has the given code."""
+    """Return the description of a resampling interval, given the code of its method."""
     return Method(code, **params, units=units, noun=noun, resamples=resamples, seed=seed_of(seed))
 
 

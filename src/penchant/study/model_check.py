@@ -286,7 +286,7 @@ def _padding(model: LanguageModel) -> Finding:
 
 
 def _local(model: LanguageModel) -> list[Finding]:
-    """Compare a served model with its weights, if its tokenizer's directory or file on this machine has them."""
+    """Compare a served model with its weights, if they are in the local directory or file of its tokenizer."""
     assert model.served is not None
     spec = model.served.client.address.tokenizer
     place = resolve(spec).local

@@ -216,7 +216,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """Return the number of steps before the change in each row of `sums`, the credits of `items` items by step."""
+    """Return, for each row of `sums` (credit over `items` items by step), the number of steps before the change point."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)
