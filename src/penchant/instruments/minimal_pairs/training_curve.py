@@ -216,7 +216,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """Return, for each row of `sums` (credit over `items` items by step), the number of steps before the change point."""
+    """Return, for each row of `sums` (credit over `items` items by step), the number of steps before its change."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)
