@@ -20,9 +20,9 @@ from penchant.instruments.cloze import claims as cloze
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.minimal_pairs import claims as minimal_pairs
 from penchant.instruments.values import claims as values
-from penchant.report.tables import FEWEST
 from penchant.stats.consistency import RESPONDENTS
 from penchant.stats.equivalence import POWER
+from penchant.stats.inputs import FEWEST
 from penchant.stats.intervals import HELD, HELD_ENOUGH
 from penchant.stats.raters import WANTED, mean_over_raters
 from penchant.stats.spread import FEW

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import polars as pl
 import pytest
 import scipy
 
+from penchant.instruments.minimal_pairs.strata_means import fixed_strata_difference, overlapping_difference
 from penchant.records import BaseResult, Estimate, Signature, Test, summary_table
 from penchant.report.significance import Shown
 from penchant.report.verdicts import CANNOT_TELL, NO, NOT_MEASURED, YES, Answer, table
+from penchant.stats.inputs import SMALL_SIDE
+from penchant.stats.intervals import independent_difference
 from penchant.views.claims import Claim, answers, judged, needed
 from penchant.views.rows import At
 from penchant.wording.phrases import Method
@@ -37,6 +41,21 @@ claims:
     within: "{{ who }}: alike"
     whether: "{{ who }} differ"
 """
+Difference = Callable[[list[float], list[float]], Estimate]
+
+
+def _in_strata(estimator: Callable[..., Estimate]) -> Difference:
+    def difference(first: list[float], second: list[float]) -> Estimate:
+        exposed = [True] * len(first) + [False] * len(second)
+        return estimator([*first, *second], exposed, [0] * len(exposed))
+
+    return difference
+
+
+STRATIFIED = [
+    _in_strata(fixed_strata_difference),
+    _in_strata(lambda y, x, s: overlapping_difference(y, x, ~np.array(x), s)),
+]
 PREFERS = Claim("prefers", At(measure="share"), SHARE, 0.05)
 MORE = Claim("more", At(measure="difference"), Shown("+.0f", "pairs", " points", 100), 0.02, compared=True)
 
@@ -62,6 +81,16 @@ def row(value: float, low: float, high: float, p: float, n: int = 100, **more: A
 )
 def test_the_rule(estimate: dict[str, Any], kind: str) -> None:
     assert judged(estimate, SHARE, 0.05) == (kind, 0.05)
+
+
+@pytest.mark.parametrize("difference", [independent_difference, *STRATIFIED])
+@pytest.mark.parametrize(("n", "kind"), [(4, CANNOT_TELL), (5, YES)])
+def test_a_difference_needs_five_items_on_each_side(difference: Difference, n: int, kind: str) -> None:
+    """All of many items right against none of a few: significant either way, and said only of five or more."""
+    found = difference([1.0] * 60, [0.0] * n)
+    assert found.low > 0
+    assert judged(found.row(), Shown("+.1f", "pairs"), 0.02)[0] == kind
+    assert {note.code for note in found.notes} >= ({SMALL_SIDE} if n < 5 else set())
 
 
 def test_a_bound_of_the_study_replaces_the_margin() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penchant.errors import MethodError, one_of
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, mcnemar, with_holm
-from penchant.stats.inputs import Array, cluster_codes
+from penchant.stats.inputs import Array, cluster_codes, small_side
 from penchant.stats.intervals import accuracy, clustered_mean, on_scale, paired_difference, t_mean
 from penchant.wording.phrases import Method, Note
 
@@ -101,7 +101,8 @@ class Contrast:
         if len(scaled) < 2:
             return Estimate(self.name, np.nan, n, level=level, notes=(Note("empty-side"),))
         noun = plural(self.clusters) if self.clusters else noun
-        return t_mean(np.concatenate(scaled), strata=strata, level=level, noun=noun, against=0)
+        found = t_mean(np.concatenate(scaled), strata=strata, level=level, noun=noun, against=0)
+        return found.noted(small_side(*map(len, units)))
 
     def _units(self, values: Array, items: pl.DataFrame) -> Array:
         if not self.clusters or not len(values):

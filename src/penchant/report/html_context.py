@@ -113,13 +113,17 @@ def _height(text: str, line: int, above: int) -> int:
 def cautions(results: Sequence[BaseResult], *, brief: bool = False) -> list[str]:
     """Return the distinct cautions of several results, or if `brief` their distinct first sentences.
 
-    Cautions shared by all models come first; other cautions are prefixed with the names of their models.
+    Cautions shared by all models come first, then the first one of each model, beginning with the model that has most;
+    those that are not shared are prefixed with the names of their models.
     """
     models: dict[str, list[str]] = {}
+    ranks: dict[str, tuple[int, int]] = {}
     for result in results:
-        for caution in dict.fromkeys(_first_sentence(text) if brief else text for text in result.cautions):
+        own = dict.fromkeys(_first_sentence(text) if brief else text for text in result.cautions)
+        for position, caution in enumerate(own):
             models.setdefault(caution, []).append(result.signature["model"])
-    ordered = sorted(models.items(), key=lambda caution: len(caution[1]) < len(results))
+            ranks.setdefault(caution, (position, -len(own)))
+    ordered = sorted(models.items(), key=lambda caution: (len(caution[1]) < len(results), ranks[caution[0]]))
     return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in ordered]
 
 

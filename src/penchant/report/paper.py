@@ -15,8 +15,9 @@ from penchant.report.item_browser import KEYS
 from penchant.report.references import PENCHANT
 from penchant.report.sections import StudySection
 from penchant.report.significance import deciding
-from penchant.report.tables import FEWEST, Cell, Number, P, ReportRow, ReportTable, models
+from penchant.report.tables import Cell, Number, P, ReportRow, ReportTable, fewest, models
 from penchant.report.verdicts import NOT_MEASURED, Answer, Verdict
+from penchant.stats.inputs import FEWEST
 from penchant.wording.phrases import Method, read_method, shape, spanning
 from penchant.wording.templates import listed, literal, named
 
@@ -64,7 +65,7 @@ def _measure(answer: Answer, verdict: Verdict) -> str:
 def _number(answer: Answer, verdict: Verdict) -> Number:
     row, how = verdict.row or {}, answer.shown
     assert how is not None
-    few = int(row["n"]) if how.too_few(row) or row["n"] < FEWEST else 0
+    few = fewest(row) if how.too_few(row) or fewest(row) < FEWEST else 0
     value, low, high = (how.scale * row[name] for name in ("value", "low", "high"))
     return Number(value, low, high, form=how.form, few=few)
 

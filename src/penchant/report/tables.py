@@ -18,6 +18,7 @@ from rich.cells import cell_len
 
 from penchant.errors import one_line
 from penchant.records import BaseResult
+from penchant.stats.inputs import FEWEST, SMALL_SIDE
 from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
 
 
@@ -55,20 +56,24 @@ class Number:
         return " ".join(parts or "–")
 
 
-FEWEST = 5
-"""The minimum number of items for displaying an estimate with an interval and for reporting a difference."""
 TOO_FEW = "too few"
 """The text displayed if there are fewer than `FEWEST` items."""
 
 
+def fewest(row: Mapping[str, Any]) -> int:
+    """Return the number of items of an estimate, or of the smaller side of a difference if there are too few on it."""
+    return min([int(row["n"]), *(int(note.params["n"]) for note in notes_of(row) if note.code == SMALL_SIDE)])
+
+
 def is_few(row: Mapping[str, Any]) -> bool:
-    """Return whether an estimate has an interval but is based on fewer than `FEWEST` items."""
-    return bool(row["n"] < FEWEST) and not math.isnan(row["low"])
+    """Return whether an estimate has an interval but is based on fewer than `FEWEST` items on one of its sides."""
+    return fewest(row) < FEWEST and not math.isnan(row["low"])
 
 
 def untold(frame: pl.DataFrame) -> pl.DataFrame:
     """Set the p-values of estimates with too few items to NaN."""
-    few = (pl.col("n") < FEWEST) & pl.col("low").is_not_nan()
+    small = pl.col("notes").str.contains(SMALL_SIDE, literal=True).fill_null(False)
+    few = ((pl.col("n") < FEWEST) | small) & pl.col("low").is_not_nan()
     return frame.with_columns(pl.when(few).then(math.nan).otherwise(name).alias(name) for name in ("p", "p_holm"))
 
 
@@ -211,7 +216,7 @@ def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, cou
     """Return the estimate in a summary row for display, multiplied by `scale`, with its number of items if `count`."""
     n = int(row["n"]) if count else None
     value, low, high = (scaled(row[key], scale) for key in ("value", "low", "high"))
-    return Number(value, low, high, n, form, notes_of(row), few=int(row["n"]) if is_few(row) else 0)
+    return Number(value, low, high, n, form, notes_of(row), few=fewest(row) if is_few(row) else 0)
 
 
 def scaled(value: float, scale: float) -> float:

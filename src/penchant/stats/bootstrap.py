@@ -106,7 +106,7 @@ def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0
         return np.nan
     beyond = min(np.count_nonzero(draws >= against), np.count_nonzero(draws <= against))
     p = _by_t(float(scipy.stats.norm.ppf((1 + beyond) / (1 + len(draws)))), n)
-    spread = float(np.std(draws))
+    spread = float(np.std(draws)) if np.isfinite(draws).all() else 0.0
     if beyond < FEWEST_BEYOND and spread > 0:
         p = min(p, max(least, _by_t(-abs(float(np.mean(draws)) - against) / spread, n)))
     return min(1.0, p)

@@ -12,11 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from penchant.errors import DataError, MethodError
 from penchant.plurals import of_all
+from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
 Seed = int | np.random.Generator
+FEWEST = 5
+"""The minimum number of items for displaying an estimate with an interval and for reporting a difference."""
+SMALL_SIDE = "few-on-a-side"
+"""The code of the note on a difference with fewer than `FEWEST` items on one of its sides."""
+
+
+def small_side(first: float, second: float) -> Note | None:
+    """Return a note if one of two sides of a difference, with their numbers of items, has fewer than `FEWEST`."""
+    n = int(min(first, second))
+    return Note(SMALL_SIDE, n=n) if n < FEWEST else None
 
 
 def as_values(values: ArrayLike, *, where: str = "values") -> Array:

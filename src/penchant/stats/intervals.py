@@ -22,6 +22,7 @@ from penchant.stats.inputs import (
     cluster_codes,
     group_sums,
     has_ties,
+    small_side,
 )
 from penchant.wording.phrases import Method, Note, present
 
@@ -332,7 +333,9 @@ def independent_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -
     low = x - y - float(np.hypot(x - low_x, high_y - y))
     high = x - y + float(np.hypot(high_x - x, y - low_y))
     low, high, method = max(-1.0, low), min(1.0, high), Method("newcombe")
-    estimate = Estimate("accuracy difference", x - y, items, low, high, level, method)
+    estimate = Estimate("accuracy difference", x - y, items, low, high, level, method).noted(
+        small_side(len(first), len(second))
+    )
     if has_ties(first, second):
         return held_against(_welch(estimate, first, second), 0)
     return held_against(estimate.tested(fisher(first, second), Method("fisher")), 0)

@@ -79,9 +79,7 @@ def finished(manifest: Manifest, unit: UnitRecord) -> str:
 
 def headline_rows(result: Result) -> list[int]:
     """Return the numbers of the rows of the summary that are the result's headline, in order."""
-    numbered = result.summary.with_row_index("row").cast({"row": pl.String})  # a level, which the headline keeps
-    headline = instruments()[result.signature["probe"]].headline
-    return headline.table(numbered, result.signature["model"])["row"].cast(pl.Int64).to_list()
+    return instruments()[result.signature["probe"]].headline.rows(result.summary, result.signature["model"])
 
 
 def _log(manifest: Manifest, unit: UnitRecord, result: Result, edited: Sequence[str]) -> Iterator[File]:
@@ -218,7 +216,7 @@ def _metric(row: Mapping[str, Any], probe: str, question: str, stereotypes: set[
     bounds = {"metric_kind": "accuracy", "metric_unit": "proportion", "score_type": "continuous"}
     return {
         "evaluation_description": question,
-        "metric_id": "accuracy" if accuracy and measure == "accuracy" else f"penchant.{probe}.{slug}",
+        "metric_id": "accuracy" if accuracy and measure.partition(",")[0] == "accuracy" else f"penchant.{probe}.{slug}",
         "metric_name": measure,
         "metric_parameters": dict(Signature.parse(row["signature"])),
         "lower_is_better": False,

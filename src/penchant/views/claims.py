@@ -24,7 +24,7 @@ import polars as pl
 from penchant.plurals import counted
 from penchant.records import SIDES, BaseResult
 from penchant.report.significance import Estimated, Shown, is_rough, measured, told
-from penchant.report.tables import FEWEST, shown
+from penchant.report.tables import fewest, is_few, shown
 from penchant.report.verdicts import CANNOT_TELL, KINDS, NO, NOT_MEASURED, YES, Answer, Verdict
 from penchant.stats.equivalence import detectable
 from penchant.views.rows import At, Line, RowSource, compared, sources
@@ -143,8 +143,8 @@ class Claim:
             return words.get(first.direction) or words.get("above")
         whether, noun = words.get("whether"), self.shown.noun
         if all(self.shown.too_few(verdict.row) for verdict in verdicts if verdict.row):
-            fewest = min(int(verdict.row["n"]) for verdict in verdicts if verdict.row)
-            return f"Too few {noun} to say whether {whether} ({counted(fewest, noun)})"
+            least = min(fewest(verdict.row) for verdict in verdicts if verdict.row)
+            return f"Too few {noun} to say whether {whether} ({counted(least, noun)})"
         return words.get("unclear") or f"{words.facts['it']} is unclear whether {whether}: {words.facts['each']}"
 
     def _settled(self, verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> bool:
@@ -215,7 +215,7 @@ def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
         margin, low, high = bound, row["low_bound"], row["high_bound"]
     if not measured([row]):
         return NOT_MEASURED, margin
-    if row["n"] >= FEWEST and how.null - margin < low and high < how.null + margin:
+    if not is_few(row) and how.null - margin < low and high < how.null + margin:
         return NO, margin
     return YES if told(row, how.null) else CANNOT_TELL, margin
 
@@ -227,7 +227,7 @@ def needed(row: Estimated, how: Shown, margin: float) -> str:
     many times as many of each. The result is "" if the number is unknown, no larger than the number at hand, or more
     than `FARTHEST` times as large.
     """
-    if math.isnan(row["low"]) or row["high"] <= row["low"] or row["n"] < FEWEST:
+    if math.isnan(row["low"]) or row["high"] <= row["low"] or is_few(row):
         return ""
     method = read_method(row["method"] or "")
     factor = (detectable(row["low"], row["high"], row["level"]) / margin) ** 2

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from penchant.records import SIDES
-from penchant.views.rows import FIRST, At, RowSource
+from penchant.views.rows import FIRST, At, Line, RowSource
 
 ALL = "all"
 """The level of rows that summarise all levels of a column."""
@@ -19,27 +20,37 @@ class Headline:
     """Rows of a summary (`of`) and of a comparison (`compared`) that answer an instrument's question.
 
     Rows of the first measure are selected by default. If a column contains the level "all", only rows with that level
-    are used.
+    are used. `instead` returns a row to use in place of another, or None.
     """
 
     of: At = field(default_factory=lambda: At(measure=FIRST))
     compared: At = field(default_factory=lambda: At(measure=FIRST))
+    instead: Callable[[Line], Line | None] = lambda line: None
 
     def table(self, frame: pl.DataFrame, model: str = "") -> pl.DataFrame:
         """Return the selected rows, with their models, unspecified levels, measure, value, low, high and n.
 
         `model` is the model of a summary, or "" for a comparison.
         """
+        rows, shown = self._selected(frame, model)
+        first = [pl.lit(model).alias("model")] if model else list(SIDES)
+        return frame[rows].select(*first, *shown, "measure", *NUMBERS)
+
+    def rows(self, frame: pl.DataFrame, model: str = "") -> list[int]:
+        """Return the numbers of the selected rows."""
+        return self._selected(frame, model)[0]
+
+    def _selected(self, frame: pl.DataFrame, model: str) -> tuple[list[int], list[str]]:
         at = self.of if model else self.compared
         source = RowSource(model, frame)
-        chosen = pl.DataFrame([dict(line.row) for line in source.only(at)], frame.schema)
-        named = [name for name in source.names if name != "measure" and not isinstance(at.levels.get(name), str)]
-        shown = []
-        for name in named:
-            whole = chosen[name].is_in([ALL])
-            if whole.any():
-                chosen = chosen.filter(whole)
-            elif name not in at.firsts and not chosen[name].is_in([""]).all():
+        chosen, shown = source.only(at), []
+        for name in source.names:
+            if name == "measure" or isinstance(at.levels.get(name), str):
+                continue
+            whole = [line for line in chosen if line[name] == ALL]
+            if whole:
+                chosen = whole
+            elif name not in at.firsts and any(line[name] != "" for line in chosen):
                 shown.append(name)
-        first = [pl.lit(model).alias("model")] if model else list(SIDES)
-        return chosen.select(*first, *shown, "measure", *NUMBERS)
+        numbers = {id(line): number for number, line in enumerate(source.lines)}
+        return [numbers[id(self.instead(line) or line)] for line in chosen], shown

@@ -14,7 +14,7 @@ from penchant.instruments.minimal_pairs.fair_pairs import GAIN
 from penchant.instruments.minimal_pairs.human_estimates import EQUAL_LENGTH, MINUS_PEOPLE
 from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
-from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups
+from penchant.instruments.minimal_pairs.these_groups import THESE, for_these_groups, of_groups
 from penchant.records import SIDES, BaseResult
 from penchant.report.significance import Shown, measured, outside, told
 from penchant.views.claims import Claim
@@ -76,7 +76,7 @@ def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
         for line in first.values():
             alike = line.at(split=EQUAL) if equal else None
             chosen = alike if alike is not None and 0 < alike["n"] < line["n"] else line
-            yield chosen.at(measure=of_groups(DIFFERENCE), scope=THESE) or chosen
+            yield for_these_groups(chosen) or chosen
 
 
 def _place(line: Line) -> str:
@@ -111,7 +111,6 @@ def _at_equal_length(line: Line, results: Sequence[BaseResult]) -> dict[str, str
 
 
 CLAIMS = (
-    Claim("length", _gaps, _POINTS, LENGTH, place=_gap_place, alone=True, figure="length", facts=_strata),
     Claim(
         "prefers",
         _overall(ACCURACY, _acceptability, group=ALL, split=ALL),
@@ -129,6 +128,7 @@ CLAIMS = (
         place=_place,
         figure="stereotypes",
     ),
+    Claim("length", _gaps, _POINTS, LENGTH, place=_gap_place, alone=True, figure="length", facts=_strata),
     Claim("more", partial(_differences, equal=True), _POINTS, MODELS, compared=True, place=_place),
     Claim("people", _overall(MINUS_PEOPLE, _acceptability), _POINTS, PREFERENCE, place=_place, figure="human"),
 )

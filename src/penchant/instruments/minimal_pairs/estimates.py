@@ -32,6 +32,7 @@ from penchant.instruments.settings import Settings
 from penchant.records import Estimate
 from penchant.report.tables import scaled
 from penchant.stats.hypothesis_tests import placed_family, with_holm
+from penchant.stats.inputs import small_side
 from penchant.stats.intervals import accuracy, independent_difference
 from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.wording.phrases import Note
@@ -147,7 +148,9 @@ def _block(
         mean_of_all = mean_credit(credit, strata, noun, settings.level)
         adjusted = replace(mean_of_all, notes=(Note("minimal_pairs.no-unequal"),))
     yield labelled(adjusted, ADJUSTED)
-    yield labelled(length_slope(line, level=settings.level), SLOPE)
+    unequal = int(np.count_nonzero(difference))
+    sparse = small_side(unequal, len(difference)) if unequal else None
+    yield labelled(length_slope(line, level=settings.level).noted(sparse), SLOPE)
     if fitted:
         yield labelled(lack_of_fit(credit, difference, level=settings.level), LACK_OF_FIT)
     if scope == "overall":

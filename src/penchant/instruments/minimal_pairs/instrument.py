@@ -13,6 +13,7 @@ from penchant.instruments.minimal_pairs.fair_pairs import FairPairs
 from penchant.instruments.minimal_pairs.human_judgements import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
+from penchant.instruments.minimal_pairs.these_groups import for_these_groups
 from penchant.instruments.minimal_pairs.training_curve import curve
 from penchant.instruments.minimal_pairs.user_table import USER_TABLE
 from penchant.instruments.minimal_pairs.views import VIEWS
@@ -23,7 +24,7 @@ from penchant.wording.templates import Text
 
 _TEXT = Text.of(MinimalPairs.folder())
 _WHOLE: dict[str, Any] = {"scope": "overall", "split": "all", "normalise": FIRST}
-_HEADLINE = Headline(At(measure=ACCURACY, **_WHOLE), At(measure=DIFFERENCE, **_WHOLE))
+_HEADLINE = Headline(At(measure=ACCURACY, **_WHOLE), At(measure=DIFFERENCE, **_WHOLE), for_these_groups)
 
 MINIMAL_PAIRS = Instrument(
     probe=MinimalPairs,

@@ -11,7 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Codes, as_credits, check_lengths, check_level, cluster_codes, group_sums
+from penchant.stats.inputs import (
+    Array,
+    Codes,
+    as_credits,
+    check_lengths,
+    check_level,
+    cluster_codes,
+    group_sums,
+    small_side,
+)
 from penchant.stats.intervals import clustered_ratio, independent_difference, on_scale, wilson
 from penchant.wording.phrases import Method, Note, present
 
@@ -93,7 +102,7 @@ def fixed_strata_difference(
 
     p = 1.0 if abs(value) <= 1e-12 else _inverted(beyond)
     estimate = Estimate("difference", value, int(sizes.sum()), low, high, level, method)
-    return estimate.tested(p, Method("inverted-interval", noun=noun))
+    return estimate.tested(p, Method("inverted-interval", noun=noun)).noted(small_side(*sizes.sum(axis=1)))
 
 
 def mantel_haenszel_difference(
@@ -131,7 +140,8 @@ def mantel_haenszel_difference(
     if np.count_nonzero(both) == 1:
         estimate = independent_difference(array[kept & side], array[kept & ~side], level=level)
         return replace(estimate, measure=_POOLED).noted(left_out)
-    return _pooled(sizes[:, both], sums[:, both], level, noun).noted(left_out)
+    sizes = sizes[:, both]
+    return _pooled(sizes, sums[:, both], level, noun).noted(small_side(*sizes.sum(axis=1))).noted(left_out)
 
 
 def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
@@ -263,9 +273,10 @@ def overlapping_difference(
     gaps = np.array([sum(part.weight * part.mean for part in stratum) for stratum in parts])
     if not any(part.weight for stratum in parts for part in stratum):
         return Estimate(_OVERLAPPING, 0.0, n, level=level, notes=present(Note("same-sets"), left_out))
+    few = small_side(*sizes[both].sum(axis=0))
     if len(both) == 1:
-        return _given(n, parts[0], level).noted(left_out)
-    return _sampled(Estimate(_OVERLAPPING, 0.0, n, level=level, notes=present(left_out)), gaps, weights, noun)
+        return _given(n, parts[0], level).noted(few, left_out)
+    return _sampled(Estimate(_OVERLAPPING, 0.0, n, level=level, notes=present(few, left_out)), gaps, weights, noun)
 
 
 def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside: NDArray[np.bool_]) -> list[_Part]:

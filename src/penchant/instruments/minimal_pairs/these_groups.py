@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.records import Estimate
 from penchant.report.significance import Estimated
+from penchant.views.rows import Line
 from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10
@@ -32,6 +33,11 @@ def fixed(measure: str, noun: str) -> str:
 def of_groups(measure: str) -> tuple[str, ...]:
     """Return the possible names of a measure for exactly the groups in the data."""
     return tuple(fixed(measure, noun) for noun in GROUPS)
+
+
+def for_these_groups(line: Line) -> Line | None:
+    """Return the row with the same estimate for exactly the groups in the data, or None."""
+    return line.at(measure=of_groups(line["measure"]), scope=THESE)
 
 
 def over_groups(measure: str) -> tuple[str, ...]:
