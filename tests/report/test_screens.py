@@ -51,6 +51,7 @@ def test_one_row_says_what_it_is_about() -> None:
 def test_many_rows_are_cut() -> None:
     shown = headline(table(ROWS + 3), 80, ROOM)
     assert [line.split()[0] for line in shown[2:]] == [f"model-{i}" for i in range(ROWS)]
+    assert shown[0].endswith(f"{ROWS} of {ROWS + 3} rows")
     assert len(headline(table(ROWS + 3), 80, 4)) == 4
     assert headline(table(ROWS + 3), 80, 2) == []  # no room for a row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from itertools import chain, zip_longest
+from itertools import accumulate, chain, zip_longest
 
 from rich.cells import cell_len, chop_cells
 
@@ -138,7 +138,7 @@ def headline(table: ReportTable, width: int, room: int) -> list[str]:
     every = range(len(table.columns))
     words = [i for i in every if not numeric[i]]
     same = [i for i in constant(table) if i in words]
-    title = wrapped("; ".join([one_line(table.title), *(_shared(table, i) for i in same)]), width)
+    titles = [one_line(table.title), *(_shared(table, i) for i in same)]
     widths = [max(cell_len(one_line(str(text))) for text in _column(table, i)) for i in every]
     shown = [i for i in words if i not in same]
     wanted = _wanted(table, words)
@@ -149,15 +149,23 @@ def headline(table: ReportTable, width: int, room: int) -> list[str]:
             shown.append(i)
             used += widths[i] + _GAP
     shown.sort()
-    cells: list[list[str]] = []
-    for row in table.rows[:ROWS]:
-        more = _lines([str(row.cells[i]) for i in shown], [widths[i] for i in shown])
-        if len(title) + 1 + len(cells) + len(more) <= room:
-            cells += more
-    if not cells:
+    rows = [_lines([str(row.cells[i]) for i in shown], [widths[i] for i in shown]) for row in table.rows]
+    title = wrapped("; ".join(titles), width)
+    if (fit := _fitting(rows, room - len(title) - 1)) < len(rows):
+        most = wrapped("; ".join([*titles, f"{ROWS} of {len(rows)} rows"]), width)
+        fit = _fitting(rows, room - len(most) - 1)
+        title = wrapped("; ".join([*titles, f"{fit} of {len(rows)} rows"]), width)
+    if not fit:
         return []
-    head, _, *body = in_columns([[table.columns[i] for i in shown], *cells], [numeric[i] for i in shown]).split("\n")
+    cells = [[table.columns[i] for i in shown], *chain(*rows[:fit])]
+    head, _, *body = in_columns(cells, [numeric[i] for i in shown]).split("\n")
     return [*title, head, *body]
+
+
+def _fitting(rows: Sequence[Sequence[object]], room: int) -> int:
+    """Return how many of the first `ROWS` rows fit into `room` lines."""
+    heights = list(accumulate(map(len, rows[:ROWS])))
+    return sum(height <= room for height in heights)
 
 
 def _shared(table: ReportTable, i: int) -> str:
