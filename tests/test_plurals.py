@@ -49,7 +49,6 @@ def test_a_study_of_one_of_each_is_told_in_the_singular(tmp_path: Path) -> None:
     assert repr(pair).startswith("<minimal-pairs with bundled:modern: 1 item, ")
     told = "\n".join([*pair.cautions, pair._repr_html_()])
     assert "the data: 1 of 1 pair has unequal token lengths" in told
-    assert "the data: 1 paradigm has fewer than 100 pairs, so its interval is wide" in told
     assert "The first 1 of 1 pair<" in told
     lists = {"X": ["rose"], "Y": ["ant"], "A": ["love"], "B": ["pain"]}
     assert repr(pc.read_stimuli(lists)) == "<stimuli the data: 1 category, 4 words>"

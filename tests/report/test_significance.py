@@ -40,7 +40,7 @@ def test_nothing_is_told_that_an_interval_or_a_test_leaves_open(
     [
         (row(0.7, 0.6, 0.8, 0.001), "70.0% [60.0, 80.0], n = 40 pairs"),
         (row(0.7), "70.0% without an interval, n = 40 pairs"),
-        (row(0.7, 0.6, 0.8, 0.03, 0.12, tests=4), "70.0% [60.0, 80.0], p = 0.12 over 4 tests, n = 40 pairs"),
+        (row(0.7, 0.6, 0.8, 0.03, 0.12, tests=4), "70.0% [60.0, 80.0], but p = 0.12 over 4 tests, n = 40 pairs"),
         (
             row(0.7, 0.6, 0.8, notes=notes_json([Note("skew", would_do=60)])),
             "70.0% [60.0, 80.0] (approximate), n = 40 pairs",

@@ -72,11 +72,12 @@ def _number(answer: Answer, verdict: Verdict) -> Number:
 
 def paragraph(placed: StudySection) -> str:
     """Return a paragraph on methods: what was asked of which models, n, omissions, intervals, tests and families."""
-    verdicts = [verdict for answer in placed.answers() for verdict in answer.verdicts if verdict.row]
+    answers = placed.answers()
+    verdicts = [verdict for answer in answers for verdict in answer.verdicts if verdict.row]
     if not verdicts:
         return ""
     asked = _beginning(placed.section.methods(placed.results))
-    return " ".join(filter(None, [asked, *_measured(placed.results), *_inferred(verdicts)]))
+    return " ".join(filter(None, [asked, *_measured(placed.results), *_inferred(verdicts), _absent(answers)]))
 
 
 def _beginning(paragraphs: Sequence[str]) -> str:
@@ -142,12 +143,17 @@ def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"p-values are adjusted by Holm's method [@holm1979] within families of up to {max(families)} tests."
     if any(len(verdict.models) > 1 for verdict in verdicts):
         yield "Models are compared on the same items."
-    margins = sorted({verdict.margin for verdict in verdicts if not math.isnan(verdict.margin)})
-    bounds = " to ".join(f"±{margin:g}" for margin in dict.fromkeys(margins[:1] + margins[-1:]))
-    yield (
-        "An effect is called absent only if its interval lies within the smallest effect of interest"
-        f"{f', {bounds}' if bounds else ''}."
+
+
+def _absent(answers: Sequence[Answer]) -> str:
+    margins = dict.fromkeys(
+        answer.shown.amount(verdict.margin)
+        for answer in answers
+        for verdict in answer.verdicts
+        if answer.shown and verdict.row and not math.isnan(verdict.margin)
     )
+    bounds = f", ±{named(list(margins), _GROUPS).replace(' and ', ' or ')}" if margins else ""
+    return f"An effect is called absent only if its interval lies within the smallest effect of interest{bounds}."
 
 
 def _named(methods: Iterator[Method | None]) -> str:

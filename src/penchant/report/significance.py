@@ -52,12 +52,17 @@ class Shown:
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
         marked = " (approximate)" if rough and is_rough(row) else ""
-        p = f", {tested(row)}" if _at_odds(row, self.null) else ""
+        p = f", but {tested(row)}" if _at_odds(row, self.null) else ""
         return f"{value}{self.unit} {interval}{marked}{p}{over}"
 
     def count(self, row: Estimated) -> str:
         """Return n with its noun, such as "n = 20 pairs", as text."""
         return f"n = {counted(int(row['n']), self.noun)}"
+
+    def amount(self, size: float) -> str:
+        """Return the size of an effect as text, such as "5 points"."""
+        unit = " points" if self.unit == "%" else self.unit
+        return f"{shown(self.scale * size, '.4g')}{unit}"
 
     def too_few(self, row: Estimated) -> bool:
         """Return whether the estimate has too few items, or an interval that covers all possible values."""

@@ -124,12 +124,12 @@ def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
     if "]" not in " ".join(lines):
         return head
     last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]
-    whole = re.sub(r"[(\[][^)\]]*$", "", last).rstrip(" ,:;")
+    whole = re.sub(r"(?<=\]), [^,\]]*$", "", re.sub(r"[(\[][^)\]]*$", "", last)).rstrip(" ,:;")
     return [*lines[:-1], f"{whole} …"]
 
 
 def headline(table: ReportTable, width: int, room: int) -> list[str]:
-    """Return the lines of a table that fits into `width` columns and `room` lines; none if there is no room for a row.
+    """Return the lines of a table that fits into `width` columns and `room` lines; none if there is no room for two.
 
     A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
     columns of numbers, and at most `ROWS` rows are displayed.
@@ -155,7 +155,7 @@ def headline(table: ReportTable, width: int, room: int) -> list[str]:
         most = wrapped("; ".join([*titles, f"{ROWS} of {len(rows)} rows"]), width)
         fit = _fitting(rows, room - len(most) - 1)
         title = wrapped("; ".join([*titles, f"{fit} of {len(rows)} rows"]), width)
-    if not fit:
+    if fit < min(2, len(rows)):
         return []
     cells = [[table.columns[i] for i in shown], *chain(*rows[:fit])]
     head, _, *body = in_columns(cells, [numeric[i] for i in shown]).split("\n")
@@ -178,7 +178,8 @@ def _column(table: ReportTable, i: int) -> list[object]:
 
 def _wanted(table: ReportTable, words: Sequence[int]) -> list[int]:
     first = [table.columns.index(name) for name in table.first if name in table.columns]
-    return list(dict.fromkeys([*first, *(i for i in range(len(table.columns)) if i not in words)]))
+    said = [i for i in range(len(table.columns)) if any(str(row.cells[i]) != "–" for row in table.rows)]
+    return [i for i in dict.fromkeys([*first, *(i for i in said if i not in words)]) if i in said]
 
 
 def _needed(table: ReportTable, wanted: Sequence[int]) -> list[int]:

@@ -24,7 +24,7 @@ import polars as pl
 from penchant.plurals import counted
 from penchant.records import SIDES, BaseResult
 from penchant.report.significance import Estimated, Shown, is_rough, measured, told
-from penchant.report.tables import fewest, is_few, shown
+from penchant.report.tables import fewest, is_few
 from penchant.report.verdicts import CANNOT_TELL, KINDS, NO, NOT_MEASURED, YES, Answer, Verdict
 from penchant.stats.equivalence import detectable
 from penchant.views.rows import At, Line, RowSource, compared, sources
@@ -50,7 +50,8 @@ class Claim:
     not matter; or a function that returns it. `place` is a column whose levels get verdicts of their own, or a function
     that returns the level; `alone` gives each model sentences of its own. `barred` returns the key of the text that
     says why an estimate cannot decide ("missing": nothing was measured), or "", given the estimate and all results.
-    `facts` returns further variables for the text of a place. `figure` is as in `Answer`.
+    `facts` returns further variables for the text of a place, and of a sentence if they are the same for all its
+    estimates; with the fact `mixed`, no number of items would settle the claim. `figure` is as in `Answer`.
     """
 
     name: str
@@ -90,19 +91,21 @@ class Claim:
                 continue
             if barred:
                 kind = NOT_MEASURED if barred == MISSING else CANNOT_TELL
-            need = needed(line.row, self.shown, margin) if kind == CANNOT_TELL and not barred else ""
             place = self.place(line) if callable(self.place) else str(line[self.place]) if self.place else ""
             side = "" if kind != YES else "above" if line["value"] > self.shown.null else "below"
             facts = self.facts(line, results)
+            open_ = kind == CANNOT_TELL and not (barred or facts.get("mixed"))
+            need = needed(line.row, self.shown, margin) if open_ else ""
             yield Verdict(self.name, kind, models, place, line.row, margin, need, barred, side, facts=facts)
 
     def _sentences(self, verdicts: Sequence[Verdict], words: Text) -> Iterator[str]:
-        """Yield a sentence for each group of verdicts that agree, clear verdicts first."""
+        """Yield a sentence for each group of verdicts that agree: model by model if `alone`, clear verdicts first."""
         groups: dict[tuple[object, ...], list[Verdict]] = {}
         for verdict in verdicts:
             named = verdict.models if self.alone or (self.compared and verdict.kind == YES) else ()
             groups.setdefault((KINDS.index(verdict.kind), named, verdict.direction, verdict.barred), []).append(verdict)
-        for key in sorted(groups, key=lambda key: str(key[0])):
+        order = list(dict.fromkeys(named for _, named, *_ in groups)) if self.alone else []
+        for key in sorted(groups, key=lambda key: (order.index(key[1]) if order else 0, str(key[0]))):
             yield self._sentence(groups[key], verdicts, words)
 
     def _sentence(self, verdicts: Sequence[Verdict], every: Sequence[Verdict], words: Text) -> str:
@@ -110,7 +113,9 @@ class Claim:
         ranked = sorted(verdicts, key=lambda verdict: -self._size(verdict)) if len(verdicts) > MOST else verdicts
         models = list(dict.fromkeys(" − ".join(verdict.models) for verdict in verdicts))
         alike, missing = {verdict.models for verdict in verdicts}, first.kind == NOT_MEASURED
+        shared = {key: fact for key, fact in first.facts.items() if all(v.facts.get(key) == fact for v in verdicts)}
         facts = {
+            **shared,
             "who": named(models, MOST),
             "s": "s" if len(models) == 1 else "",
             "place": self._placed(first, words),
@@ -118,7 +123,7 @@ class Claim:
             "count": len(verdicts),
             "of": sum(verdict.models in alike and (verdict.kind == NOT_MEASURED) == missing for verdict in every),
             "each": self._each(ranked, len(models) > 1, words),
-            "margin": self._amount(first.margin),
+            "margin": self.shown.amount(first.margin),
             "slight": all(self._size(verdict) < verdict.margin for verdict in verdicts),
             "row": first.row or {},
             "it": "In other comparisons it" if self._settled(verdicts, every) else "It",
@@ -174,6 +179,8 @@ class Claim:
         return ", ".join(parts) + (f" ({', '.join(of)})" if of else "")
 
     def _counts(self, n: Sequence[int]) -> str:
+        if len(n) == 2 and n[0] != n[1]:
+            return f"{n[0]} and {counted(n[1], self.shown.noun)}"
         if min(n) < max(n):
             return f"{min(n)} to {counted(max(n), self.shown.noun)}"
         return f"{counted(n[0], self.shown.noun)}{' each' if len(n) > 1 else ''}"
@@ -194,10 +201,6 @@ class Claim:
         if not self.compared or verdict.direction != "below":
             return row
         return {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
-
-    def _amount(self, size: float) -> str:
-        unit = " points" if self.shown.unit == "%" else self.shown.unit
-        return f"{shown(self.shown.scale * size, '.4g')}{unit}"
 
 
 def _number(needed: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -79,7 +80,7 @@ class Forest:
     A dashed line is drawn at `null`; with `log`, the axis is logarithmic. If `panel` is given, each level of this
     column has its own chart. `picks` is as in `Figure`, and `of` as in `TableSpec`. The numbers are in the table of
     the same name. If `ranked`, rows are in descending order of their mean. If `dense`, they are as close as in a long
-    plot.
+    plot. `levels` are those of `marks` in the order of their colours, by default those found.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Forest:
     ranked: bool = False
     dense: bool = False
     log: bool = False
+    levels: Sequence[str] = ()
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
@@ -106,7 +108,7 @@ class Forest:
         lines = list(together(shown, self.at))
         if not lines:
             return []
-        levels = (_field(line, self.marks) for line in lines)
+        levels = self.levels or (_field(line, self.marks) for line in lines)
         marks = [source.model for source in shown] if self.marks == "model" else list(dict.fromkeys(levels))
         return [self._chart(lines, marks, text.get("figures", self.name, "axis"))]
 
@@ -129,8 +131,8 @@ class Forest:
 
     def _row(self, line: Line) -> dict[str, Any]:
         numbers = {key: None if line[key] != line[key] else line[key] for key in ("value", "low", "high")}
-        if is_few(line.row):  # tables give no interval either
-            numbers |= {"low": None, "high": None}
+        if is_few(line.row):  # tables say "too few"
+            numbers = dict.fromkeys(numbers)
         picked = {name: line[name] for name in self.picks.split()}
         row = " ".join(str(line[name]) for name in self.rows.split())
         marks = {"model": line.model, self.marks: _field(line, self.marks)}
@@ -165,8 +167,8 @@ class Panels:
 def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     values: dict[str, list[float]] = {}
     for row in rows:
-        values.setdefault(row["row"], []).append(row["value"])
-    return sorted(values, key=lambda row: (-fmean(values[row]), row))
+        values.setdefault(row["row"], []).extend([row["value"]] if row["value"] is not None else [])
+    return sorted(values, key=lambda row: (-fmean(values[row] or [-math.inf]), row))
 
 
 def _field(line: Line, name: str) -> str:

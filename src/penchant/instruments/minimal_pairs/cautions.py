@@ -22,8 +22,6 @@ _REJECTED = 0.05
 """Adjusted p-value at or below which the linear model in |A|−|U| is reported as a poor fit."""
 _SHOWN = 5
 """Maximum number of paradigms named in a caution."""
-_SMALL = 100
-"""Number of pairs below which a paradigm counts as small, with wide intervals."""
 
 
 def _by_data_set(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -32,18 +30,15 @@ def _by_data_set(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Yield cautions about unequal token lengths, ties and small paradigms, by data set."""
+    """Yield cautions about unequal token lengths and ties, by data set."""
     for name, part in _by_data_set(items):
         words, of = _WORDS.given(name=name), len(part)
         longer, unequal = (int(mask.sum()) for mask in (part["difference"] > 0, part["difference"] != 0))
         ties = int((preferences(part, "none") == HALF).sum())
-        small = int((part.group_by("group").len()["len"] < _SMALL).sum())
         if unequal:
             yield words.get("unequal", n=unequal, of=of, longer=longer)
         if ties:
             yield words.get("ties", n=ties, of=of, good=TIE in part.columns, published=name == CROWS_PAIRS)
-        if small:
-            yield words.get("small", n=small)
 
 
 def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:

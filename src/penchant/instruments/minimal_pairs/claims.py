@@ -15,11 +15,13 @@ from penchant.instruments.minimal_pairs.human_estimates import EQUAL_LENGTH, MIN
 from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.instruments.minimal_pairs.these_groups import THESE, for_these_groups, of_groups
+from penchant.plurals import counted
 from penchant.records import SIDES, BaseResult
 from penchant.report.significance import Shown, measured, outside, told
 from penchant.views.claims import Claim
 from penchant.views.rows import FIRST, At, Line, RowSource
-from penchant.wording.phrases import notes_of
+from penchant.wording.phrases import notes_of, read_method
+from penchant.wording.templates import named
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
 _STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
@@ -101,13 +103,29 @@ def _strata(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
     return {"strata": 0}
 
 
-def _at_equal_length(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
+def _at_equal_length(line: Line) -> str:
     """Return the accuracy at equal token lengths if it does not differ from chance, although that of all pairs does."""
     equal = line.at(split=EQUAL_LENGTH)
     if equal is None or not 0 < equal["n"] < line["n"]:
-        return {"equal": ""}
+        return ""
     differs = told(line.row, _SHARE.null) and not outside(equal.row, _SHARE.null)
-    return {"equal": _SHARE.number(equal.row, n=False) if differs else ""}
+    return _SHARE.number(equal.row, n=False) if differs else ""
+
+
+def _these(line: Line, results: Sequence[BaseResult] = ()) -> dict[str, Any]:
+    """Return the number and the noun of the groups that an estimate is about, if it is about exactly these."""
+    method = read_method(line["method"] or "")
+    noun = line["measure"].partition(", these ")[2]
+    return {"these": counted(method.params["strata"], noun) if noun and method and "strata" in method.params else noun}
+
+
+def _paradigms(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
+    """Return which paradigms clearly lie above and below chance, and what holds at equal token lengths."""
+    at = At(measure=ACCURACY, dataset=line["dataset"], scope="group", split=ALL, normalise=line["normalise"])
+    clear = [each for each in line.source.only(at) if told(each.row, _SHARE.null)]
+    above, below = ([x["group"] for x in clear if (x["value"] > _SHARE.null) == side] for side in (True, False))
+    apart = {"above": named(above, 2), "below": named(below, 2), "mixed": bool(above and below)}
+    return {**_these(line), **apart, "equal": _at_equal_length(line), "high": line["value"] > _SHARE.null}
 
 
 CLAIMS = (
@@ -118,7 +136,7 @@ CLAIMS = (
         PREFERENCE,
         place=_place,
         figure="accuracy",
-        facts=_at_equal_length,
+        facts=_paradigms,
     ),
     Claim(
         "stereotypes",
@@ -127,9 +145,10 @@ CLAIMS = (
         5,
         place=_place,
         figure="stereotypes",
+        facts=_these,
     ),
     Claim("length", _gaps, _POINTS, LENGTH, place=_gap_place, alone=True, figure="length", facts=_strata),
-    Claim("more", partial(_differences, equal=True), _POINTS, MODELS, compared=True, place=_place),
+    Claim("more", partial(_differences, equal=True), _POINTS, MODELS, compared=True, place=_place, facts=_these),
     Claim("people", _overall(MINUS_PEOPLE, _acceptability), _POINTS, PREFERENCE, place=_place, figure="human"),
 )
 

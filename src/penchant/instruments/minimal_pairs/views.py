@@ -283,6 +283,7 @@ FIGURES = (
             null=50,
             of=_groups,
             dense=True,
+            levels=("any", *LENGTHS.values()),
         ),
     ),
     Each("dataset", Drawn("length", accuracies_by_length, numbers="by-difference")),

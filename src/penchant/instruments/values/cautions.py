@@ -48,12 +48,12 @@ def value_cautions(
     weak = [_number(e, name) for e in rows if e.measure == CORRELATION and not e.value >= WEAK]
     if weak and settings.calibration == "origin":
         yield CAUTIONS.get("weak", cells=weak)
-    bent = [f"{name(e.by)} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
-    if bent:
-        yield CAUTIONS.get("bent", cells=bent)
     crooked = [name(e.by) for e in rows if e.measure == SIGMA and any(note.code in CROOKED for note in e.notes)]
     if crooked:
         yield CAUTIONS.get("crooked", cells=crooked, line=settings.calibration)
+    bent = [f"{name(e.by)} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
+    if bent:
+        yield CAUTIONS.get("bent", cells=bent)
     if settings.method == "span":
         yield from _unequal(items)
     astray = [_number(e, name) for e in rows if e.measure == MIRROR_CORRELATION and e.value < WEAK]
