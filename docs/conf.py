@@ -54,16 +54,16 @@ LINKS = {
     r"\]\(\.\./README\.md(#two-commands)?": "](index.md",
     r"\]\(\.\./bench/README\.md": "](benchmarks.md",
     r"\]\(\.\./docs/": "](",
-    r"\]\((\.\./[^)]+\.md)\)": r"](path:\1)",
 }
-"""Links that mean a page on the site: they keep their form for readers of the repository. Other files of the repository
-are copied, to be read from the site."""
+"""Links that mean a page on the site: they keep their form for readers of the repository."""
 
 
 def _link_pages(app: Sphinx, name: str, source: list[str]) -> None:
-    """Write the links of a page as the site needs them."""
+    """Write the links of a page as the site needs them; other files of the repository are copied, to be read there."""
     for link, target in LINKS.items():
         source[0] = re.sub(link, target, source[0])
+    outside = re.escape("../" * (name.count("/") + 1))
+    source[0] = re.sub(rf"\]\(({outside}[^)]+\.md)\)", r"](path:\1)", source[0])
 
 
 def _literals(app: Sphinx, what: str, name: str, described: object, options: object, lines: list[str]) -> None:

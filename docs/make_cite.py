@@ -40,6 +40,7 @@ def _bibtex(cff: dict[str, Any]) -> list[str]:
     fields = {
         "author": f"{{{cff['authors'][0]['name']}}}",
         "title": cff["title"],
+        "year": str(cff["date-released"])[:4],
         "version": cff["version"],
         "note": f"Licence: {cff['license']}",
     }

@@ -15,6 +15,7 @@ from packaging.metadata import Metadata
 
 import penchant
 from paths import ROOT
+from penchant._version import RELEASED
 
 pytestmark = pytest.mark.whole
 MOST = 13.2e6
@@ -74,7 +75,7 @@ def test_the_version_is_the_same_everywhere(built: Path) -> None:
     names = sorted(path.name for path in built.iterdir())
     assert names == [f"penchant-{penchant.__version__}-py3-none-any.whl", f"penchant-{penchant.__version__}.tar.gz"]
     changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert cited["version"] == penchant.__version__
+    assert (cited["version"], str(cited["date-released"])[:4]) == (penchant.__version__, RELEASED)
     assert f"## {penchant.__version__} ({cited['date-released']})" in changes
 
 

@@ -1,3 +1,4 @@
-"""Version number, in a separate module that every layer can import."""
+"""Version number and year of its release, in a separate module that every layer can import."""
 
 __version__ = "0.2.0"
+RELEASED = "2026"

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from penchant.cluster import pool as pool_module
@@ -17,10 +16,8 @@ from penchant.cluster.backend import RayBackend
 from penchant.cluster.connect import ClusterOptions, joined
 from penchant.cluster.model_transfer import wanted
 from penchant.cluster.pool import Job, WorkerPool
-from penchant.cluster.worker import Halving, ModelDescription, TooLargeError
-from penchant.engine.backends import LocalBackend
-from penchant.engine.batch_plan import Batch
-from penchant.engine.scorer import Scorer, language_model, numbered
+from penchant.cluster.worker import ModelDescription
+from penchant.engine.scorer import Scorer, language_model
 from penchant.engine.word_surprisal import white_space_words
 from penchant.errors import ClusterError
 from penchant.models.load import load
@@ -91,35 +88,6 @@ def test_a_model_that_only_this_process_has_is_sent(
     for one, other in zip(sent, Scorer(model).surprisals(texts), strict=True):  # with sets of tokens, and entropies
         assert [word.surprisal for word in one] == pytest.approx([word.surprisal for word in other], abs=1e-4)
         assert [word.entropy for word in one] == pytest.approx([word.entropy for word in other], abs=1e-4)
-
-
-def test_a_batch_that_does_not_fit_is_halved(zoo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [f"The {a} and the {b}." for a in ("cat", "king", "man") for b in ("dog", "house", "tree of the old king")]
-    for kind, method in (("gpt2", "lp"), ("bert", "pll"), ("bert", "aula")):
-        model = language_model(load(str(zoo(kind))))
-        alone = [score.score for score in Scorer(model).score(numbered(texts), method)]
-        plain, most = LocalBackend.run, 3
-
-        def run(self: LocalBackend, batch: Batch, plain: Any = plain, most: int = most) -> Any:
-            if len(batch.tokens) > most:
-                raise RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: not enough memory")
-            return plain(self, batch)
-
-        with monkeypatch.context() as patched:
-            patched.setattr(LocalBackend, "run", run)
-            halved = Scorer(model, backend=Halving(model)).score(numbered(texts), method)
-            np.testing.assert_allclose([score.score for score in halved], alone, atol=1e-4)
-
-
-def test_a_row_that_does_not_fit_is_told(zoo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(self: LocalBackend, batch: Batch) -> Any:
-        raise MemoryError("no room")
-
-    model = language_model(load(str(zoo("bert"))))
-    monkeypatch.setattr(LocalBackend, "run", run)
-    with pytest.raises(TooLargeError) as error:
-        list(Scorer(model, backend=Halving(model)).score(numbered(["The cat.", "The king."])))
-    assert error.value.row == 0
 
 
 @pytest.mark.parametrize(

@@ -159,11 +159,11 @@ def test_the_last_answers_are_cut_first_and_never_before_their_colon(placed: Stu
     assert answered(asked, 60, 4, named=False) == [
         "- Both prefer it: a +0.123 [95% CI +0.012, +0.234], b +0.234",
         "  [+0.123, +0.345] (60 pairs each), as c does.",
-        "- Both prefer it: a +0.123 [+0.012, +0.234], b +0.234 …",
+        "- Both prefer it: a +0.123 [+0.012, +0.234] …",
         "- A differs from B in all that was asked; 9 are needed.",
     ]
     assert answered(asked, 60, 2, named=False) == [
-        "- Both prefer it: a +0.123 [95% CI +0.012, +0.234], b …",
+        "- Both prefer it: a +0.123 [95% CI +0.012, +0.234] …",
         "- 2 more answers, shown by --full",
     ]
 

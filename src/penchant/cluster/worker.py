@@ -20,7 +20,7 @@ from penchant.cluster.shard_scoring import Shard, ShardCounts, scored
 from penchant.corpus.block_search import Extraction
 from penchant.corpus.per_file_search import FileFound, FileTask, found_in
 from penchant.engine.backends import LocalBackend
-from penchant.engine.batch_plan import Batch, halves
+from penchant.engine.batch_plan import Batch
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
 from penchant.models import fast_paths
@@ -71,14 +71,6 @@ PART = 1 << 23
 """Size in bytes of the parts in which a table is sent to the driver."""
 
 
-class TooLargeError(Exception):
-    """Exception raised if a single `row` of a batch does not fit in a worker's memory."""
-
-    def __init__(self, row: int, reason: str) -> None:
-        super().__init__(row, reason)
-        self.row, self.reason = row, reason
-
-
 class AbsentError(Exception):
     """Exception raised if the model's files are not on the worker's machine."""
 
@@ -110,7 +102,7 @@ class Worker:
             torch.set_num_threads(threads)
             os.environ[fast_paths.PLAIN] = "" if wanted.shortcuts else "1"
             self.model = self._loaded(wanted, host)
-            self._backend = Halving(self.model)
+            self._backend = LocalBackend(self.model)
             device = self.model.network.devices
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 
@@ -177,46 +169,9 @@ class Worker:
         return str(top)
 
 
-class Halving(LocalBackend):
-    """A backend that halves a batch until it fits in memory. Raises TooLargeError if a single row does not fit."""
-
-    def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the model outputs for a batch, computed in parts if the batch does not fit in memory."""
-        return self._in_parts(batch, 0)
-
-    def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
-        try:
-            return super().run(batch)
-        except (MemoryError, RuntimeError) as error:
-            if not _of_memory(error):
-                raise
-            if len(batch.tokens) == 1:
-                raise TooLargeError(above, str(error).partition("\n")[0]) from None
-        _freed(self)
-        first, second = halves(batch)
-        answers = [self._in_parts(first, above), self._in_parts(second, above + len(first.tokens))]
-        return np.concatenate(answers, axis=-1 if batch.kind[0] == "attention" else 0)
-
-
 def _put(file: Path | None) -> list[Any]:
     """Put a file into the cluster's object store in parts; return references to the parts, none if `file` is None."""
     if file is None:
         return []
     with file.open("rb") as stream:
         return [imported().put(part) for part in iter(lambda: stream.read(PART), b"")]
-
-
-def _of_memory(error: Exception) -> bool:
-    """Return whether an error means that memory is exhausted; on a CPU, torch raises a plain RuntimeError."""
-    import torch
-
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return "not enough memory" in str(error) or "out of memory" in str(error).lower()
-
-
-def _freed(backend: LocalBackend) -> None:
-    import torch
-
-    if backend.network.device.type == "cuda":
-        torch.cuda.empty_cache()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.batch_plan import Batch
+from penchant.engine.batch_plan import Batch, halves
 from penchant.engine.read_requests import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
+from penchant.errors import ModelError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
 
 _CACHED = 1 << 18
 """Number of logits that are normalised at once on a CPU: 1 MiB of float32, which fits in its cache."""
+
+
+class TooLargeError(ModelError):
+    """Exception raised if a single `row` of a batch does not fit in memory, for the device's `reason`."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        hint = "take a device with more memory, a smaller --dtype, or shorter texts"
+        super().__init__(f"the device has no memory for one text alone: {reason}", hint=hint)
+        self.row, self.reason = row, reason
+
+    def __reduce__(self) -> tuple[type[TooLargeError], tuple[int, str]]:
+        return TooLargeError, (self.row, self.reason)
 
 
 class Backend(Protocol):
@@ -110,12 +123,30 @@ class LocalBackend(InTurn):
     def run(self, batch: Batch) -> NDArray[np.generic]:
         """Return the batch's answers as arrays; log-probabilities are float32 regardless of the model's number format.
 
-        Raises StudyError if the model's files have changed.
+        A batch that does not fit in memory is run in parts. Raises TooLargeError if a single row does not fit, and
+        StudyError if the model's files have changed.
         """
-        answers = self._answers(batch)
+        answers = self._in_parts(batch, 0)
         if self._files is not None:
             self._files.require_same()
         return answers
+
+    def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
+        """Return the answers of a batch, halved until it fits in memory; `above` is the number of its first row."""
+        try:
+            return self._answers(batch)
+        except (MemoryError, RuntimeError) as error:
+            if not _of_memory(error):
+                raise
+            if len(batch.tokens) == 1:
+                raise TooLargeError(above, str(error).partition("\n")[0]) from None
+        if self.network.device.type == "cuda":
+            import torch
+
+            torch.cuda.empty_cache()
+        first, second = halves(batch)
+        answers = [self._in_parts(first, above), self._in_parts(second, above + len(first.tokens))]
+        return np.concatenate(answers, axis=-1 if batch.kind[0] == "attention" else 0)
 
     def _answers(self, batch: Batch) -> NDArray[np.generic]:
         match batch.kind:
@@ -192,3 +223,12 @@ def _chosen(logits: Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) 
         at = torch.from_numpy(np.stack((rows[wants] - start, tokens[wants]))).to(logits.device)
         values[wants] = logits[start : start + step].log_softmax(-1)[at[0], at[1]].cpu().numpy()
     return values
+
+
+def _of_memory(error: Exception) -> bool:
+    """Return whether an error means that memory is exhausted; on a CPU, torch raises a plain RuntimeError."""
+    import torch
+
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return "not enough memory" in str(error) or "out of memory" in str(error).lower()

@@ -140,7 +140,7 @@ def _usable(name: str, dtype: str) -> Any:
         torch.ones(1, device=name, dtype=getattr(torch, dtype)).item()
         device = torch.device(name)
     except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].partition(". ")[0]  # torch explains its builds to their makers
         raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use the device cpu") from error
     return torch.device(name, torch.cuda.current_device()) if name == "cuda" else device
 

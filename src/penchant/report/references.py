@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from penchant._version import __version__
+from penchant._version import RELEASED, __version__
 from penchant.errors import DataError, one_of
 from penchant.wording.templates import listed
 
@@ -161,6 +161,7 @@ PENCHANT = Reference(
     {
         "author": "{The penchant authors}",
         "title": "penchant: what a language model is inclined to say, with its uncertainty and its recipe",
+        "year": RELEASED,
         "howpublished": f"Computer program, version {__version__}",
     },
 )

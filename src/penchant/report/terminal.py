@@ -129,7 +129,7 @@ def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
 
 
 def headline(table: ReportTable, width: int, room: int) -> list[str]:
-    """Return the lines of a table that fits into `width` columns and `room` lines; none if there is no room for two.
+    """Return the lines of a table that fits into `width` columns and `room` lines; none if there is no room for a row.
 
     A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
     columns of numbers, and at most `ROWS` rows are displayed.
@@ -155,7 +155,7 @@ def headline(table: ReportTable, width: int, room: int) -> list[str]:
         most = wrapped("; ".join([*titles, f"{ROWS} of {len(rows)} rows"]), width)
         fit = _fitting(rows, room - len(most) - 1)
         title = wrapped("; ".join([*titles, f"{fit} of {len(rows)} rows"]), width)
-    if fit < min(2, len(rows)):
+    if not fit:
         return []
     cells = [[table.columns[i] for i in shown], *chain(*rows[:fit])]
     head, _, *body = in_columns(cells, [numeric[i] for i in shown]).split("\n")

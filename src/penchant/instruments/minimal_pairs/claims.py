@@ -106,7 +106,7 @@ def _strata(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
 def _at_equal_length(line: Line) -> str:
     """Return the accuracy at equal token lengths if it does not differ from chance, although that of all pairs does."""
     equal = line.at(split=EQUAL_LENGTH)
-    if equal is None or not 0 < equal["n"] < line["n"]:
+    if equal is None or _SHARE.too_few(equal.row) or equal["n"] == line["n"]:
         return ""
     differs = told(line.row, _SHARE.null) and not outside(equal.row, _SHARE.null)
     return _SHARE.number(equal.row, n=False) if differs else ""
