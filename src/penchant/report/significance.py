@@ -52,7 +52,7 @@ class Shown:
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
         marked = " (approximate)" if rough and is_rough(row) else ""
-        p = f", but {tested(row)}" if _at_odds(row, self.null) else ""
+        p = f", but {tested(row)}" if at_odds(row, self.null) else ""
         return f"{value}{self.unit} {interval}{marked}{p}{over}"
 
     def count(self, row: Estimated) -> str:
@@ -107,7 +107,7 @@ def tested(row: Estimated) -> str:
     return f"p = {P(deciding(row))}{f' over {tests} tests' if tests > 1 else ''}"
 
 
-def _at_odds(row: Estimated, null: float) -> bool:
+def at_odds(row: Estimated, null: float = 0) -> bool:
     """Return whether the interval and the test of an estimate disagree about `null`."""
     known = not math.isnan(deciding(row) + row["low"] + row["high"])
     return known and outside(row, null) != (deciding(row) <= ALPHA)

@@ -170,7 +170,8 @@ class Claim:
             place = self._placed(verdict, words, again=verdict.place in told)
             told.add(verdict.place)
             name = " − ".join(verdict.models) if several else ""
-            number = self.shown.number(row, n=False, rough=False) + words.get("after", **verdict.facts)
+            after = words.get("after", **verdict.facts)
+            number = self.shown.number(row, n=False, rough=False) + (after if after[:1] in {"", ","} else f" {after}")
             parts.append(" ".join(filter(None, [name, place, number])))
         rest = len(known) - most
         parts += [f"{rest} more" if most > 1 else f"the other {rest} are {self._nearer()}"] if rest > 0 else []

@@ -9,7 +9,7 @@ from penchant.instruments.associations.control_category import BEYOND
 from penchant.instruments.associations.estimates import SIDES
 from penchant.instruments.associations.view_rows import FACTORS, HEADLINE, shown_at
 from penchant.records import BaseResult, Signature
-from penchant.report.significance import Shown, measured, outside, told
+from penchant.report.significance import Shown, at_odds, measured, outside, told
 from penchant.views.claims import Claim, Rows
 from penchant.views.rows import At, Line, RowSource
 from penchant.wording.phrases import notes_of
@@ -48,9 +48,10 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
 
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the same, with the direction of the association."""
+    """Return the same, with the direction of the association, and for which words the test is, if it decides alone."""
     lists = _lists(line, results)
-    return {**lists, "sign": "less" if line["value"] < 0 else "more"} if lists else {}
+    scope = {"scope": "for these words"} if at_odds(line.row) else {}
+    return scope | ({**lists, "sign": "less" if line["value"] < 0 else "more"} if lists else {})
 
 
 def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
