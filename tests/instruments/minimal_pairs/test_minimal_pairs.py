@@ -533,9 +533,8 @@ def test_two_models_differ_in_the_sentence_that_accuracy_counts(types: tuple[str
     (more,) = told["more"]
     assert kinds([more]) == [("yes", "above", "")]
     assert (numbers(more)[0], numbers(more)[3]) == (pytest.approx(40 / 60), 60)
-    assert more.sentence.startswith(
-        "a prefers the less stereotypical sentence more often than b in these bias types: +66.7 points ["
-    )
+    assert more.sentence.startswith("a prefers the less stereotypical sentence more often than b")
+    assert ": +66.7 points [" in more.sentence
 
 
 def test_the_fit_of_the_line_is_not_read_as_the_slope() -> None:
