@@ -181,6 +181,13 @@ def test_links_and_anchors_of_what_was_built_hold(site: Path) -> None:
             )
 
 
+@pytest.mark.slow
+@needs_sphinx
+def test_no_page_is_downloaded_as_its_source(site: Path) -> None:
+    pages = {page.name for page in PAGES}
+    assert [file for file in site.glob("_downloads/*/*.md") if file.name in pages] == []
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
