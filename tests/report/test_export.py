@@ -911,7 +911,7 @@ def test_references_worked_by_hand() -> None:
     assert REFERENCES["misra2023"].short == "Misra et al. 2023"
     assert REFERENCES["kauf2023"].short == "Kauf and Ivanova 2023"
     assert REFERENCES["holm1979"].short == "Holm 1979"
-    assert PENCHANT.short == "The penchant authors"
+    assert PENCHANT.short == "The penchant authors 2026"
     assert REFERENCES["mantel1959"].text == (
         "Nathan Mantel and William Haenszel. 1959. Statistical Aspects of the Analysis of Data from Retrospective "
         "Studies of Disease. Journal of the National Cancer Institute, 22(4), 719–748. https://doi.org/10.1093/jnci/22.4.719"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.engine.batch_plan import Batch, halves
 from penchant.engine.read_requests import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
-from penchant.errors import ModelError
+from penchant.errors import ModelError, first_line
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -139,7 +139,7 @@ class LocalBackend(InTurn):
             if not _of_memory(error):
                 raise
             if len(batch.tokens) == 1:
-                raise TooLargeError(above, str(error).partition("\n")[0]) from None
+                raise TooLargeError(above, first_line(error)) from None
         if self.network.device.type == "cuda":
             import torch
 

@@ -50,8 +50,9 @@ class Claim:
     not matter; or a function that returns it. `place` is a column whose levels get verdicts of their own, or a function
     that returns the level; `alone` gives each model sentences of its own. `barred` returns the key of the text that
     says why an estimate cannot decide ("missing": nothing was measured), or "", given the estimate and all results.
-    `facts` returns further variables for the text of a place, and of a sentence if they are the same for all its
-    estimates; with the fact `mixed`, no number of items would settle the claim. `figure` is as in `Answer`.
+    `facts` returns further variables for the text of a place, and of a sentence, where they are "" unless they are the
+    same for all its estimates; with the fact `mixed`, no number of items would settle the claim. `figure` is as in
+    `Answer`.
     """
 
     name: str
@@ -113,7 +114,10 @@ class Claim:
         ranked = sorted(verdicts, key=lambda verdict: -self._size(verdict)) if len(verdicts) > MOST else verdicts
         models = list(dict.fromkeys(" − ".join(verdict.models) for verdict in verdicts))
         alike, missing = {verdict.models for verdict in verdicts}, first.kind == NOT_MEASURED
-        shared = {key: fact for key, fact in first.facts.items() if all(v.facts.get(key) == fact for v in verdicts)}
+        shared = {
+            key: fact if all(verdict.facts.get(key) == fact for verdict in verdicts) else ""
+            for key, fact in first.facts.items()
+        }
         facts = {
             **shared,
             "who": named(models, MOST),
