@@ -274,7 +274,8 @@ def test_the_smallest_effects_of_interest() -> None:
     assert (lean, rating, effect) == (cloze.MARGIN, values.RATINGS, associations.MARGIN)
     said(TRUST, "in four of five studies, unless that is more than 100 times those at hand")
     assert POWER == 0.8 and FARTHEST == 100
-    assert said(TRUST, "Fewer than {} items, also on one side of a difference, give neither a *yes* nor a *no*.") == [FEWEST]
+    (fewest,) = said(TRUST, "Fewer than {} items, also on one side of a difference, give neither a *yes* nor a *no*.")
+    assert fewest == FEWEST
 
 
 def test_what_is_simulated_of_the_rule() -> None:
