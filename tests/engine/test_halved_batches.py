@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,3 +41,13 @@ def test_a_row_that_does_not_fit_is_told(zoo: Any, monkeypatch: pytest.MonkeyPat
     with pytest.raises(TooLargeError) as error:
         list(Scorer(model).score(numbered(["The cat.", "The king."])))
     assert error.value.row == 0
+
+
+def test_the_program_tells_it_in_one_line(penchant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: LocalBackend, batch: Batch) -> Any:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(LocalBackend, "_answers", full)
+    (tmp_path / "texts.txt").write_text("The cat sleeps.\n")
+    code, out, err = penchant("score", "-m", "bundled:modern", "texts.txt")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)

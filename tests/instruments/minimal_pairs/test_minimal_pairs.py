@@ -33,6 +33,7 @@ from penchant.wording.phrases import Note, read_notes
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]
 SECTION = MINIMAL_PAIRS.section
+HEADLINE = MINIMAL_PAIRS.headline
 
 
 @pytest.fixture
@@ -535,6 +536,19 @@ def test_two_models_differ_in_the_sentence_that_accuracy_counts(types: tuple[str
     assert (numbers(more)[0], numbers(more)[3]) == (pytest.approx(40 / 60), 60)
     assert more.sentence.startswith("a prefers the less stereotypical sentence more often than b")
     assert ": +66.7 points [" in more.sentence
+
+
+def test_paradigms_that_go_both_ways_are_said_and_no_more_pairs_asked_for() -> None:
+    rows = [(group, float(i < right), 0.5, 4, 4) for group, right in (("up", 17), ("down", 3)) for i in range(20)]
+    found = result(scored(rows), "m")
+    (verdict,) = verdicts(SECTION, [found])["prefers"]
+    assert (verdict.kind, verdict.needed, verdict.facts["mixed"]) == ("cannot tell", "", True)
+    assert "above 50% in up and below in down" in verdict.sentence
+    (headline,) = HEADLINE.table(found.summary, "m").rows(named=True)
+    assert verdict.row is not None
+    assert [headline[key] for key in ("measure", "low", "high")] == [
+        verdict.row[key] for key in ("measure", "low", "high")
+    ]
 
 
 def test_the_fit_of_the_line_is_not_read_as_the_slope() -> None:
