@@ -31,7 +31,7 @@ class TooLargeError(ModelError):
 
     def __init__(self, row: int, reason: str) -> None:
         hint = "take a device with more memory, a smaller --dtype, or shorter texts"
-        super().__init__(f"the device has no memory for one text alone: {reason}", hint=hint)
+        super().__init__(f"a single text does not fit into the device's memory: {reason}", hint=hint)
         self.row, self.reason = row, reason
 
     def __reduce__(self) -> tuple[type[TooLargeError], tuple[int, str]]:

@@ -152,7 +152,7 @@ def _absent(answers: Sequence[Answer]) -> str:
         for verdict in answer.verdicts
         if answer.shown and verdict.row and not math.isnan(verdict.margin)
     )
-    bounds = f", ±{named(list(margins), _GROUPS).replace(' and ', ' or ')}" if margins else ""
+    bounds = f", {named([f'±{margin}' for margin in margins], _GROUPS)}" if margins else ""
     return f"An effect is called absent only if its interval lies within the smallest effect of interest{bounds}."
 
 
