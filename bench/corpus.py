@@ -44,10 +44,10 @@ from numpy.typing import NDArray
 from sentencex import segment
 
 from penchant.corpus.aho_corasick import Scanner
-from penchant.corpus.block_lines import units
 from penchant.corpus.block_reader import Reader
+from penchant.corpus.lines_and_sentences import units
 from penchant.corpus.nfc import normalise
-from penchant.corpus.occurrence_tables import read_record
+from penchant.corpus.occurrence_lookup import read_record
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.corpus.text_files import find_texts
 from penchant.corpus.word_matching import WORD, Matcher

@@ -27,7 +27,7 @@ from penchant.engine.unigrams import KEY
 from penchant.instruments.minimal_pairs.fitted_exponents import GRID, length_bias, split_sums
 from penchant.records import Estimate
 from penchant.stats.intervals import clustered_mean, clustered_ratio
-from penchant.stats.logistic import fit, length_slope
+from penchant.stats.length_adjustment import fit, length_slope
 from penchant.study.result_directories import read_outcome
 
 Array: TypeAlias = NDArray[np.float64]

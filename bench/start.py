@@ -31,8 +31,8 @@ from typing import Any
 PROGRAM = "import sys; sys.argv[0] = 'penchant'; from penchant.cli.app import main; main()"
 PHASES = {
     "files and fingerprint": [
-        ("penchant.models.source", "Source.fetched"),
-        ("penchant.models.source", "Source.fingerprint"),
+        ("penchant.models.model_identity", "Source.fetched"),
+        ("penchant.models.model_identity", "Source.fingerprint"),
     ],
     "configuration": [("penchant.models.load", "read_config")],
     "tokenizer": [("penchant.models.load", "read_tokenizer")],

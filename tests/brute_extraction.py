@@ -181,7 +181,7 @@ class Occurrence:
     nth: int
 
     def row(self) -> tuple[str, str, str, int, int, str, int, str]:
-        """As `penchant.corpus.length_bins.SCHEMA` has it."""
+        """As `penchant.corpus.occurrence_columns.SCHEMA` has it."""
         return self.id, self.word, self.text, self.start, self.end, self.matched, self.words, self.source
 
 

@@ -13,7 +13,7 @@ from penchant.engine.answer_cache import Cache
 from penchant.engine.backends import InTurn
 from penchant.engine.batch_plan import Batch
 from penchant.engine.engine import Engine
-from penchant.engine.read_requests import LogProbs
+from penchant.engine.forward_requests import LogProbs
 
 
 class FakeBackend(InTurn):

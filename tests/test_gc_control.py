@@ -84,7 +84,7 @@ def test_a_command_that_ends_is_not_looked_through_once_more() -> None:
 def test_scoring_lines_of_text_imports_no_tables(tmp_path: Path) -> None:
     """polars, pydantic's models of data and scipy.stats are for others; torch must be there for the test to mean it."""
     (tmp_path / "one.txt").write_text("One sentence.\n", "utf-8")
-    watched = "torch polars scipy.stats penchant.instruments.base"
+    watched = "torch polars scipy.stats penchant.instruments.base_probe"
     assert ended(watched, "score", "-m", "bundled:modern", tmp_path / "one.txt") == ["torch", "True"]
 
 
@@ -94,8 +94,8 @@ def test_an_extraction_with_stimuli_of_a_file_imports_no_instrument(tmp_path: Pa
     sets = "language: en\nlists:\n" + lists + "categories:\n  all: {X: lX, Y: lY, A: lA, B: lB}\n"
     (tmp_path / "set.yaml").write_text(sets, "utf-8")
     extract = ("corpus", "extract", tmp_path / "text.txt", "--workers", "1", "-o")
-    watched = "polars penchant.instruments.base"
+    watched = "polars penchant.instruments.base_probe"
     own = ended(watched, *extract, tmp_path / "out.parquet", "--data", tmp_path / "set.yaml")
     assert own == ["polars", "True"]
     bundled = ended(watched, *extract, tmp_path / "other.parquet", "--data", "associations-bn")
-    assert bundled == ["polars", "penchant.instruments.base", "True"]
+    assert bundled == ["polars", "penchant.instruments.base_probe", "True"]

@@ -39,10 +39,10 @@ FLOORS = (
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 COMMON = (
     ("unknown_tokens", "text_defects", "result", "run_options", "measures"),
-    ("probe_fields", "session"),
+    ("probe_field_types", "session"),
     ("probe_constructor",),
     ("settings",),
-    ("base", "elicit_settings"),
+    ("base_probe", "elicit_settings"),
     ("item_probes", "user_table", "elicitation"),
     ("descriptor", "comparison", "row_probes", "elicitation_estimates"),
     ("choice_probes", "elicitation_views"),

@@ -27,7 +27,7 @@ from penchant.files import sha256_file
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.study.study_file import read_study
 from penchant.tables.rows import read_rows
-from penchant.tables.structured_documents import read_yaml
+from penchant.tables.yaml_json_documents import read_yaml
 from penchant.text_io import LONGEST_LINE, decoded, guessed_encoding, lines, opened, read_text, saved_as_utf8
 from penchant.vectors.static_vectors import read_vectors
 from penchant.vectors.token_file import read_tokens

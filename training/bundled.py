@@ -405,7 +405,7 @@ def evaluate(given: argparse.Namespace) -> None:
     from penchant import load
     from penchant.engine.backends import LocalBackend
     from penchant.engine.engine import Engine
-    from penchant.engine.read_requests import LogProbs, Read, TopK
+    from penchant.engine.forward_requests import LogProbs, Read, TopK
 
     figures = []
     for name in given.model:

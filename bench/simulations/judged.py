@@ -9,6 +9,7 @@ import numpy as np
 from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
+from penchant.instruments.minimal_pairs.fixed_group_estimates import MEAN, fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -17,9 +18,8 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     HUMAN_ACCURACY,
     JUDGED_ACCURACY,
 )
-from penchant.instruments.minimal_pairs.these_groups import MEAN, fixed
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
-from penchant.stats.crossed import ceiling, correlation, left_out, majority
+from penchant.stats.crossed_judgements import ceiling, correlation, left_out, majority
 from penchant.stats.intervals import accuracy, clustered_mean
 from penchant.stats.raters import mean_over_raters
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from penchant.instruments.minimal_pairs.fitted_exponents import FITTED, with_exponents
+from penchant.instruments.minimal_pairs.fixed_group_estimates import fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     HUMAN_ACCURACY,
@@ -25,9 +26,8 @@ from penchant.instruments.minimal_pairs.strata_means import (
     mantel_haenszel_difference,
     overlapping_difference,
 )
-from penchant.instruments.minimal_pairs.these_groups import fixed
 from penchant.stats.intervals import accuracy, independent_difference
-from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
+from penchant.stats.length_adjustment import adjusted_accuracy, fit, lack_of_fit, length_slope
 
 Array = NDArray[np.float64]
 WITHIN, OVER = "Accuracy within a paradigm", "Accuracy over paradigms"

@@ -22,8 +22,8 @@ from .instruments.associations.ceat import CEAT as CEAT
 from .instruments.associations.logprob import LogProbBias as LogProbBias
 from .instruments.associations.weat_seat import SEAT as SEAT
 from .instruments.associations.weat_seat import WEAT as WEAT
-from .instruments.base import Measured as Measured
-from .instruments.base import Probe as Probe
+from .instruments.base_probe import Measured as Measured
+from .instruments.base_probe import Probe as Probe
 from .instruments.bbq.probe import BBQ as BBQ
 from .instruments.bec_pro.probe import BecPro as BecPro
 from .instruments.cloze.data import read_cloze as read_cloze
@@ -32,7 +32,7 @@ from .instruments.descriptor import Instrument as Instrument
 from .instruments.disco.probe import Disco as Disco
 from .instruments.gest.probe import Gest as Gest
 from .instruments.minimal_pairs.data import read_pairs as read_pairs
-from .instruments.minimal_pairs.fair_pairs import FairPairs as FairPairs
+from .instruments.minimal_pairs.fair_versus_original import FairPairs as FairPairs
 from .instruments.minimal_pairs.length_audit import audit as audit
 from .instruments.minimal_pairs.probe import MinimalPairs as MinimalPairs
 from .instruments.result import Result as Result

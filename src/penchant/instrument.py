@@ -1,7 +1,7 @@
 """Names needed to write a new instrument; see docs/new-instrument.md."""
 
 from penchant.errors import DataError
-from penchant.instruments.base import Measured, Probe
+from penchant.instruments.base_probe import Measured, Probe
 from penchant.instruments.choice_probes import ChoiceProbe
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.measures import Contrast, Mean

@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.probe_fields import DOCUMENT, TableField
+from penchant.instruments.probe_field_types import DOCUMENT, TableField
 from penchant.instruments.registry import instrument, placed
 from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run

@@ -72,7 +72,7 @@ def bounds(schema: dict[str, Any]) -> set[str]:
 def test_numbers_of_a_survey(text: str, tmp_path: Any) -> None:
     from penchant.errors import DataError
     from penchant.instruments.values.survey_description import SurveyFile
-    from penchant.tables.structured_documents import read_document
+    from penchant.tables.yaml_json_documents import read_document
 
     for setting in (f"scale: [1, {text}]", f"codes: {{a: {text}}}"):
         (tmp_path / "s.yaml").write_text(f"file: a.csv\n{setting}\n", "utf-8")

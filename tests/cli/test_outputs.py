@@ -21,7 +21,7 @@ from builders import Program, Zoo, succeeded, write, write_study
 from manifests import rewritten
 from penchant.errors import OutputError
 from penchant.grammar.blimp_vocabulary import import_blimp
-from penchant.instruments.cloze.rating_tables import Rating
+from penchant.instruments.cloze.rating_formats import Rating
 from penchant.instruments.cloze.ratings import COLUMNS, write_ratings
 from penchant.instruments.run_options import Run
 from penchant.study.run import run_study

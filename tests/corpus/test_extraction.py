@@ -32,8 +32,8 @@ from penchant.corpus import block_reader, extraction
 from penchant.corpus.block_search import Extraction
 from penchant.corpus.block_search import extraction as of_stimuli
 from penchant.corpus.extraction import extract
-from penchant.corpus.length_bins import SCHEMA
-from penchant.corpus.occurrence_tables import counts, find, notes, read_record, short
+from penchant.corpus.occurrence_columns import SCHEMA
+from penchant.corpus.occurrence_lookup import counts, find, notes, read_record, short
 from penchant.corpus.occurrences import read_occurrences
 from penchant.corpus.stimulus_sets import read_stimuli
 from penchant.corpus.text_files import find_texts

@@ -15,7 +15,7 @@ import yaml
 from answers import Answer, refused
 from paths import SHARED, bundled
 from penchant import read_stimuli
-from penchant.corpus.occurrence_tables import read_record
+from penchant.corpus.occurrence_lookup import read_record
 from penchant.corpus.vector_training import read_card
 from penchant.study.manifest import read_manifest
 from penchant.study.result_directories import read_outcome

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from penchant.corpus.block_search import Extraction
+from penchant.corpus.cooccurrence_counts import Grouped, GroupSearch, count_groups
 from penchant.corpus.extraction import extract
-from penchant.corpus.group_counts import Grouped, GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
-from penchant.corpus.tokenized_text import TokenSettings, write_tokens
+from penchant.corpus.vector_training_text import TokenSettings, write_tokens
 from penchant.corpus.word_segmentation import count_words
 from penchant.grammar.word_sampling import capitalised
 from penchant.instruments.cloze.data import filled

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penchant.corpus.length_bins import SCHEMA, Segment, cut, segments
+from penchant.corpus.occurrence_columns import SCHEMA, Segment, cut, segments
 from penchant.corpus.occurrences import OccurrenceRow, read_occurrences
 from penchant.corpus.word_matching import count_words
 from penchant.errors import DataError, MethodError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brute_extraction import in_word
 from paths import SHARED, needs_shared
 from penchant.corpus import sentence_hits as hits_module
-from penchant.corpus.block_lines import splitter
+from penchant.corpus.lines_and_sentences import splitter
 from penchant.corpus.sentence_hits import HitFinder
 from penchant.corpus.text_files import Layout
 from penchant.corpus.word_matching import Matcher

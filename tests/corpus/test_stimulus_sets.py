@@ -23,7 +23,7 @@ from answers import without_line
 from builders import refusal
 from paths import INSTRUMENTS, SHARED, bundled, needs_shared
 from penchant.corpus.association_categories import Category, Context, WordList
-from penchant.corpus.stimulus_files import MEASURES, SCHEMAS
+from penchant.corpus.stimulus_file_models import MEASURES, SCHEMAS
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.corpus.stimulus_spelling import orthography
 from penchant.errors import DataError

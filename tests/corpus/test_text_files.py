@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 import brute_extraction as brute
 from penchant.corpus import block_reader, text_files
-from penchant.corpus.block_lines import units
 from penchant.corpus.block_reader import Reader
+from penchant.corpus.lines_and_sentences import units
 from penchant.corpus.text_files import LAYOUTS, Block, TextFile, find_texts
 from penchant.errors import DataError, MethodError
 

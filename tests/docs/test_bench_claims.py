@@ -92,9 +92,9 @@ def test_memory_stays_flat() -> None:
     said(PAGE, "A million sentences take no more than a hundred thousand")
     assert max(rows[1_000_000]) <= max(rows[100_000])
     (entries,) = said(
-        PAGE, "torch's two caches of compiled shapes are held to {} entries each (`models/weight_packing.py`)"
+        PAGE, "torch's two caches of compiled shapes are held to {} entries each (`models/cpu_weight_layout.py`)"
     )
-    assert f'setdefault(_capacity, "{entries:.0f}")' in read("src/penchant/models/weight_packing.py")
+    assert f'setdefault(_capacity, "{entries:.0f}")' in read("src/penchant/models/cpu_weight_layout.py")
 
 
 @pytest.mark.parametrize("kind", KINDS)

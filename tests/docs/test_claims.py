@@ -13,7 +13,7 @@ import yaml
 
 from pages import Row, number, numbers, read, said, table_of
 from paths import ROOT, SHARED, bundled
-from penchant.engine.read_requests import ROUNDING
+from penchant.engine.forward_requests import ROUNDING
 from penchant.files import safe
 from penchant.instruments.associations import claims as associations
 from penchant.instruments.cloze import claims as cloze
@@ -25,7 +25,7 @@ from penchant.stats.equivalence import POWER
 from penchant.stats.inputs import FEWEST
 from penchant.stats.intervals import HELD, HELD_ENOUGH
 from penchant.stats.raters import WANTED, mean_over_raters
-from penchant.stats.spread import FEW
+from penchant.stats.sd_interval import FEW
 from penchant.text_io import LONGEST_LINE
 from penchant.views.claims import FARTHEST
 

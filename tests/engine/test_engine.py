@@ -21,7 +21,7 @@ from fake_backend import FakeBackend, Shuffling, fill
 from penchant.engine.answer_cache import Cache
 from penchant.engine.batch_plan import Input, length_batches, merge, tree_batches
 from penchant.engine.engine import Engine
-from penchant.engine.read_requests import TOP, LogProbs, Read, VectorRead
+from penchant.engine.forward_requests import TOP, LogProbs, Read, VectorRead
 from penchant.errors import CacheError
 
 

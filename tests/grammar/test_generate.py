@@ -20,7 +20,7 @@ from penchant.errors import DataError, MethodError, PenchantError
 from penchant.grammar.generate import Statistics, generate
 from penchant.grammar.grammar import BUNDLED_GRAMMARS, Grammar, bundled_grammars, read_grammar
 from penchant.grammar.word_sampling import written
-from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
+from penchant.instruments.minimal_pairs.build_fair_pairs import Counters, generated
 from penchant.models.load import load_tokenizer
 from toy_grammars import GARDEN, GARDEN_TABLES, PARADIGMS, TOYS, sentences, toy, words, write_grammar
 

@@ -28,7 +28,7 @@ import yaml
 import penchant as pc
 import test_validity
 from answers import Answer
-from penchant.instruments.probe_fields import Written
+from penchant.instruments.probe_field_types import Written
 from penchant.instruments.registry import instruments, placed, template_files
 from penchant.records import ALONE
 from penchant.records import BaseResult as AnyResult

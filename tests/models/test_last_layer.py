@@ -19,7 +19,7 @@ from builders import language_model as load
 from paths import package_file
 from penchant.engine.backends import TooLargeError
 from penchant.engine.scorer import Scorer, numbered
-from penchant.models import weight_packing
+from penchant.models import cpu_weight_layout
 
 Zoo = Callable[[str], Path]
 TEXTS = [*tiny.SENTENCES[1:5], tiny.SENTENCES[10]]
@@ -28,7 +28,7 @@ TEXTS = [*tiny.SENTENCES[1:5], tiny.SENTENCES[10]]
 @pytest.fixture(autouse=True)
 def every_layer_is_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     """On any processor, and however few outputs it has."""
-    monkeypatch.setattr(weight_packing, "WIDE", 0)
+    monkeypatch.setattr(cpu_weight_layout, "WIDE", 0)
 
 
 def plainly(directory: Path | str, monkeypatch: pytest.MonkeyPatch, **options: str) -> pc.LanguageModel:

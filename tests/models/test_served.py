@@ -24,7 +24,7 @@ import yaml
 import penchant as pc
 from builders import Program, Zoo, contents, error_of, language_model, succeeded, write, write_study
 from completion_server import Completions, serving
-from penchant.engine.read_requests import LogProbs
+from penchant.engine.forward_requests import LogProbs
 from penchant.engine.scorer import Scorer
 from penchant.errors import ClusterError, MethodError, ModelError, ModelWarning
 from penchant.models import served

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 import zoo as animals
 from invented_cards import Cards, placed
-from penchant.models import device_map, weight_packing
+from penchant.models import cpu_weight_layout, device_map
 from penchant.models.prefix_trees import Trees
 from penchant.models.torch_network import Network
 
@@ -57,7 +57,7 @@ def _spread(loader: Any, model: Any) -> None:
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "modernbert", "deberta-v2", "gpt2", "llama", "mistral"])
 def test_parts_on_two_cards_answer_as_one(zoo: Zoo, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_packing, "_all_here", lambda _: False)
+    monkeypatch.setattr(cpu_weight_layout, "_all_here", lambda _: False)
     causal = name in animals.CAUSAL
     loader = AutoModelForCausalLM if causal else AutoModelForMaskedLM
     plain = Network(loader.from_pretrained(zoo(name), dtype=torch.float32), scores=True, causal=causal)

@@ -20,7 +20,7 @@ from penchant.engine.batch_plan import Batch
 from penchant.errors import DataError, StudyError
 from penchant.models import load
 from penchant.models.load import LanguageModel, read_model
-from penchant.models.source import ModelSource
+from penchant.models.model_identity import ModelSource
 from penchant.text_io import opened
 
 Zoo = Callable[[str], Path]

@@ -24,7 +24,7 @@ from paths import SHARED, needs_shared, package_file
 from penchant.papers.layout import AGREES, BARRED, DIFFERS, PaperCell, _decided, _Measured, _shown, agree
 from penchant.papers.paper import Axis, AxisEntry, PrintedNumber, paper, papers, published
 from penchant.study.study_file import read_study
-from penchant.views.rows import Line, RowSource
+from penchant.views.row_selection import Line, RowSource
 
 
 def labels(axis: Axis) -> list[str]:

@@ -815,7 +815,7 @@ FOREIGN = set("▁।␤＋－＝＠�")
 
 COMBINING = list(map(chr, range(0x300, 0x370)))
 """Marks that stand over the character before them."""
-READS = ("tokenizer_files.py", "gguf_files.py", "latex.py", "encodings.py", "text_defects.py")
+READS = ("tokenizer_files.py", "gguf_files.py", "latex.py", "wrong_encodings.py", "text_defects.py")
 """The modules whose signs are those that texts are looked through for."""
 
 

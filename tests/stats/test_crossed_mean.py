@@ -10,7 +10,7 @@ from scipy import stats
 
 from penchant.stats.crossed_mean import Factor, crossed, jackknife, mean_of, paired_gap
 from penchant.stats.inputs import Codes
-from penchant.stats.spread import spread_interval
+from penchant.stats.sd_interval import spread_interval
 from penchant.stats.templates import sd_over_templates, share_of_templates
 
 

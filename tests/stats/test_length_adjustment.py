@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 from scipy import stats as scipy_stats
 
-from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
+from penchant.stats.length_adjustment import adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]

@@ -20,7 +20,7 @@ from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
 from penchant.stats.agreement import Scale, krippendorff_alpha, raw_agreement
 from penchant.stats.intervals import t_mean
-from penchant.stats.log_odds import LogOdds, log_odds, valence_bins
+from penchant.stats.typical_words import LogOdds, log_odds, valence_bins
 
 Array = NDArray[np.float64]
 Table = NDArray[np.int64]

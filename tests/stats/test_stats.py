@@ -17,10 +17,10 @@ from pages import numbers, said, table_of
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.strata_means import mantel_haenszel_difference
 from penchant.records import Estimate
-from penchant.stats import hypothesis_tests, logistic
+from penchant.stats import hypothesis_tests, length_adjustment
 from penchant.stats.hypothesis_tests import binomial, held_against, holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
-from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
+from penchant.stats.length_adjustment import adjusted_accuracy, fit, length_slope
 from penchant.wording.phrases import Method, Note
 
 Z = 1.959963984540054
@@ -630,7 +630,7 @@ class TestLogistic:
         slope = length_slope(fit([1, 0, 1], [0, 0, 0]))
         assert math.isnan(slope.value) and uncomputed(slope) and slope.n == 3
         assert uncomputed(adjusted_accuracy(fit([], []))) and uncomputed(length_slope(fit([], [])))
-        monkeypatch.setattr(logistic, "_MOST_STEPS", 1)
+        monkeypatch.setattr(length_adjustment, "_MOST_STEPS", 1)
         stopped = fit(RIGHT, LENGTHS)
         assert math.isnan(stopped.intercept) and stopped.notes == (Note("no-convergence", steps=1),) and stopped.n == 24
 

@@ -14,7 +14,7 @@ from penchant.instruments.minimal_pairs.strata_means import mantel_haenszel_diff
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
-from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
+from penchant.stats.length_adjustment import adjusted_accuracy, fit, length_slope
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -12,7 +12,7 @@ from paths import SHARED, needs_shared
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.registry import instruments
 from penchant.study.catalogue import PUBLIC_SETS, PublicSet, public_sets
-from penchant.tables.structured_documents import read_yaml
+from penchant.tables.yaml_json_documents import read_yaml
 
 
 def test_every_fact_is_there() -> None:

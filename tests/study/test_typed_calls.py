@@ -17,8 +17,8 @@ import pytest
 
 import penchant as pc
 from penchant.instruments import registry
-from penchant.instruments.base import Probe
-from penchant.instruments.probe_fields import TableField
+from penchant.instruments.base_probe import Probe
+from penchant.instruments.probe_field_types import TableField
 
 PROBES: list[Any] = [described.probe for described in registry.instruments().values()]
 

@@ -55,7 +55,7 @@ def study(here: Path) -> Callable[..., Path]:
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that an instrument is run on."""
-    from penchant.instruments.base import Probe
+    from penchant.instruments.base_probe import Probe
 
     seen: list[str] = []
     run = Probe.run
@@ -276,7 +276,7 @@ def test_a_gguf_file_is_looked_at_without_reading_it(penchant: Program, study: C
 def test_texts_are_read_once_unless_the_tokenizer_changes_meanwhile(
     penchant: Program, here: Path, study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, changes: bool
 ) -> None:
-    from penchant.instruments.base import Probe
+    from penchant.instruments.base_probe import Probe
     from penchant.study import model_check
 
     read: list[int] = []

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from builders import error_of, write
 from penchant.errors import DataError
-from penchant.tables.structured_documents import SETTINGS, Text, key_name, read_document, read_json, read_yaml
 from penchant.tables.yaml_file import Loader, dumped
+from penchant.tables.yaml_json_documents import SETTINGS, Text, key_name, read_document, read_json, read_yaml
 from penchant.text_io import saved_as_utf8
 
 HINT = "see the guide"

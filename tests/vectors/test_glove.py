@@ -22,7 +22,7 @@ from builders import error_of, write
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.vectors import glove
 from penchant.vectors.glove import GloVe, cooccurrences
-from penchant.vectors.similarity import similarity_tests
+from penchant.vectors.human_similarity import similarity_tests
 from penchant.vectors.token_file import TokenFile, Trained, read_tokens
 
 pytest.importorskip("numba")

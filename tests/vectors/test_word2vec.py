@@ -136,7 +136,7 @@ def test_planted_structure(tmp_path: Path, skip_gram: bool) -> None:
 def test_similar_words_of_english(tmp_path: Path) -> None:
     """Two million tokens are few: correlations are small, but without any they would be below 0.14 and 0.08 in 95 of
     100."""
-    from penchant.vectors.similarity import similarity_tests
+    from penchant.vectors.human_similarity import similarity_tests
 
     path = training_text.english(tmp_path / "text", "modern_english", "early_modern_english")
     related, similar = similarity_tests(Word2Vec().train(path))

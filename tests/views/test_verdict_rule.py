@@ -19,7 +19,7 @@ from penchant.report.verdicts import CANNOT_TELL, NO, NOT_MEASURED, YES, Answer,
 from penchant.stats.inputs import SMALL_SIDE
 from penchant.stats.intervals import independent_difference
 from penchant.views.claims import Claim, answers, judged, needed
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.wording.phrases import Method
 from penchant.wording.templates import Text
 

@@ -11,9 +11,9 @@ import pytest
 
 from penchant.records import BaseResult, Estimate, Signature, summary_table
 from penchant.report.tables import Number
-from penchant.views.figures import Each, Forest, Panels
+from penchant.views.interval_figures import Each, Forest, Panels
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import At, RowSource, compared, sources
+from penchant.views.row_selection import At, RowSource, compared, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p
 from penchant.wording.templates import Text

@@ -183,7 +183,7 @@ def _check_cloze(model: str | None, format: str, load: Callable[[str], LanguageM
     import polars as pl
 
     from penchant.instruments.cloze.known_shifts import check_shifts
-    from penchant.models.source import bundled_models
+    from penchant.models.model_identity import bundled_models
 
     models = [model] if model else [f"bundled:{name}" for name in bundled_models()]
     found = pl.concat([check_shifts(load(name)) for name in models])

@@ -142,7 +142,7 @@ def extract(
     """Find all forms of every stimulus, and save a sample of each stimulus's occurrences."""
     from penchant.corpus.block_search import extraction
     from penchant.corpus.extraction import extract as extract_occurrences
-    from penchant.corpus.occurrence_tables import counts, notes
+    from penchant.corpus.occurrence_lookup import counts, notes
     from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.text_files import find_texts
 
@@ -186,8 +186,8 @@ def unigrams(
     trust_remote_code: TrustOption = False,
 ) -> None:
     """Count the tokens of running text with a model's tokenizer, for the normalisation slor. Needs no weights."""
+    from penchant.corpus.model_token_counts import count_unigrams, refuse_target, write_unigrams
     from penchant.corpus.text_files import check_layout, find_texts
-    from penchant.corpus.unigrams import count_unigrams, refuse_target, write_unigrams
     from penchant.models.load import load_tokenizer
 
     checked = check_layout(layout)
@@ -223,7 +223,7 @@ def stats(
     ] = None,
 ) -> None:
     """Show the counts of stimuli by word, form of a word, or sentence length."""
-    from penchant.corpus.occurrence_tables import counts, read_record
+    from penchant.corpus.occurrence_lookup import counts, read_record
 
     record = read_record(file)
     check_format(format)
@@ -248,7 +248,7 @@ def show(
 ) -> None:
     """Show a word in context, one occurrence per line."""
     from penchant.corpus.concordance import concordance
-    from penchant.corpus.occurrence_tables import find
+    from penchant.corpus.occurrence_lookup import find
 
     occurrences = find(file, word, form)
     bold = sys.stdout.isatty()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penchant.grammar.grammar import Grammar
-    from penchant.instruments.minimal_pairs.build_pairs import FairSet
+    from penchant.instruments.minimal_pairs.build_fair_pairs import FairSet
     from penchant.instruments.minimal_pairs.data import PairSet
     from penchant.models.load import LanguageModel
 
@@ -60,7 +60,7 @@ def generate(
     trust_remote_code: Remote = False,
 ) -> None:
     """Generate new pairs from a grammar. Without -t, their token lengths are unrestricted."""
-    from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
+    from penchant.instruments.minimal_pairs.build_fair_pairs import Counters, generated
 
     _refuse(out, [])
     source, names = _grammar(grammar, paradigms)
@@ -80,7 +80,7 @@ def filter_(
     trust_remote_code: Remote = False,
 ) -> None:
     """Keep the pairs of equal token length; report the share of dropped pairs and whether it differs between groups."""
-    from penchant.instruments.minimal_pairs.build_pairs import Counters, filtered
+    from penchant.instruments.minimal_pairs.build_fair_pairs import Counters, filtered
     from penchant.instruments.minimal_pairs.data import read_many
 
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
@@ -104,7 +104,7 @@ def repair(
 ) -> None:
     """Replace the word that differs with words that have the same features until the token lengths are equal."""
     from penchant.grammar.grammar import find_grammar, read_grammar
-    from penchant.instruments.minimal_pairs.build_pairs import Counters
+    from penchant.instruments.minimal_pairs.build_fair_pairs import Counters
     from penchant.instruments.minimal_pairs.data import read_many
     from penchant.instruments.minimal_pairs.repair import repaired
 
@@ -141,7 +141,7 @@ def controversial(
     The two sentences of a pair have equal token lengths under both models.
     """
     from penchant.errors import MethodError
-    from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
+    from penchant.instruments.minimal_pairs.build_fair_pairs import Counters, generated
     from penchant.instruments.minimal_pairs.controversial_pairs import chosen_pairs
 
     if len(model) != 2:

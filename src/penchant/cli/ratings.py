@@ -82,7 +82,7 @@ def import_(
 ) -> None:
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
-    from penchant.study.next_command import after_ratings
+    from penchant.study.rerun_after_rating import after_ratings
     from penchant.study.result_directories import require_unedited, unshown
 
     require_unedited(directory)
@@ -123,7 +123,7 @@ def agreement(
 ) -> None:
     """Show Krippendorff's alpha with its interval, and the items on which raters disagree."""
     from penchant.errors import DataError
-    from penchant.instruments.cloze.rating_tables import read_ratings
+    from penchant.instruments.cloze.rating_formats import read_ratings
     from penchant.instruments.cloze.ratings import agreement as measure_agreement
     from penchant.rating import agreement as of_items
 

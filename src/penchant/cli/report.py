@@ -122,7 +122,7 @@ def export(
 ) -> None:
     """Write what a paper needs, tables as LaTeX or CSV, figures, or results for other tools, and print the paths."""
     from penchant.report.export import absent
-    from penchant.study.interchange import export_outcome
+    from penchant.study.outcome_export import export_outcome
     from penchant.study.result_directories import read_outcome
     from penchant.study.stale_reports import outdated
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penchant.cli.cluster_scoring import Asked, stream
 from penchant.cli.console import FormatOption, bars, check_format, print_frame, say_notes, to_stdout
 from penchant.cli.input_texts import refuse_own_output, sentences, texts_of
 from penchant.cli.options import (
@@ -31,8 +32,7 @@ from penchant.cli.options import (
     load_language_model,
     place,
 )
-from penchant.cli.score_tables import VECTOR_WRITERS, WRITERS
-from penchant.cli.streaming import Asked, stream
+from penchant.cli.score_output import VECTOR_WRITERS, WRITERS
 from penchant.errors import DataError, MethodError
 from penchant.limits import FILLERS, LAYERS
 from penchant.plurals import of_all
@@ -40,7 +40,7 @@ from penchant.tables.missing_values import missing_cautions, missing_word
 from penchant.text_io import is_file, require_file
 
 if TYPE_CHECKING:
-    from penchant.engine.continuation_scores import Prefixed
+    from penchant.engine.conditional_scores import Prefixed
     from penchant.engine.scorer import Scorer, SentenceScore
     from penchant.engine.sentence_scores import Valued
     from penchant.engine.unigrams import Unigrams
@@ -154,7 +154,7 @@ def _score(
     *,
     counted: bool,
 ) -> None:
-    from penchant.engine.continuation_scores import touching_cautions
+    from penchant.engine.conditional_scores import touching_cautions
     from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
     from penchant.engine.scoring_methods import method_for

@@ -107,7 +107,7 @@ def demo(
 
 
 def _write_texts(study: Path, file: Path, base: Sequence[Path], **changes: Any) -> None:
-    from penchant.study.texts_to_score import write_texts
+    from penchant.study.texts_for_external_scoring import write_texts
 
     number = write_texts(study, file, base, **changes)
     say(f"{counted(number, 'texts')}: {file}")
@@ -208,7 +208,7 @@ def _init_from(probe: str, directory: Path, table: Path, columns: Sequence[str],
 
 
 def _init_from_task(name: str, task: Path, data: Sequence[str], models: Sequence[str], *, alone: bool) -> None:
-    from penchant.study.lm_eval_task import study_of_task
+    from penchant.study.study_from_lm_eval import study_of_task
 
     if not alone:
         raise MethodError("--from-lm-eval takes one name: penchant init DIRECTORY --from-lm-eval TASK.yaml")

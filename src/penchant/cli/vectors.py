@@ -66,10 +66,10 @@ def train(
     from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.stimulus_sets import read_stimuli
     from penchant.corpus.text_files import check_layout, find_texts
-    from penchant.corpus.tokenized_text import tokens
     from penchant.corpus.vector_training import card, card_path
     from penchant.corpus.vector_training import method as training_method
     from penchant.corpus.vector_training import train as train_vectors
+    from penchant.corpus.vector_training_text import tokens
     from penchant.instruments.associations.probe import Association
 
     stimuli = read_stimuli([Association.find(path) for path in data]) if data else None

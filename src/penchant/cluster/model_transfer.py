@@ -8,11 +8,11 @@ from pathlib import Path
 from penchant.cluster.connect import imported
 from penchant.cluster.worker import ModelDescription
 from penchant.errors import ClusterError
-from penchant.models import fast_paths
+from penchant.models import fast_path_switch
 from penchant.models.fingerprint import model_files
 from penchant.models.load import LanguageModel
+from penchant.models.model_identity import pinned
 from penchant.models.served import refuse_cluster
-from penchant.models.source import pinned
 from penchant.text_io import exists
 
 LARGEST = 4 << 30
@@ -43,7 +43,7 @@ def wanted(
         device=device,
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
-        shortcuts=fast_paths.allowed(),
+        shortcuts=fast_path_switch.allowed(),
     )
 
 

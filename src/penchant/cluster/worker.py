@@ -23,7 +23,7 @@ from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
-from penchant.models import fast_paths
+from penchant.models import fast_path_switch
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
 
@@ -43,7 +43,7 @@ class ModelDescription:
 
     `local` is true if `spec` is the path of a file or directory. `fingerprint` must equal the fingerprint of the loaded
     model. `shipped` maps paths to references to the model's files in the cluster's object store, for a model that only
-    the driver has. `shortcuts` enables the shortcuts of `penchant.models.fast_paths`.
+    the driver has. `shortcuts` enables the shortcuts of `penchant.models.fast_path_switch`.
     """
 
     spec: str
@@ -100,7 +100,7 @@ class Worker:
             import torch  # slow to import, and not needed to search texts
 
             torch.set_num_threads(threads)
-            os.environ[fast_paths.PLAIN] = "" if wanted.shortcuts else "1"
+            os.environ[fast_path_switch.PLAIN] = "" if wanted.shortcuts else "1"
             self.model = self._loaded(wanted, host)
             self._backend = LocalBackend(self.model)
             device = self.model.network.devices

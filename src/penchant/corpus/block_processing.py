@@ -8,8 +8,8 @@ from dataclasses import field as of
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from penchant.corpus.block_lines import Units, refuse_unreadable, units
 from penchant.corpus.block_reader import Reader
+from penchant.corpus.lines_and_sentences import Units, refuse_unreadable, units
 from penchant.corpus.process_pool import in_order
 from penchant.corpus.text_files import Block, Layout, TextFile
 

@@ -14,9 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.corpus.aho_corasick import Integers
-from penchant.corpus.block_lines import Units, units
-from penchant.corpus.length_bins import SCHEMA, Segment, segments
+from penchant.corpus.lines_and_sentences import Units, units
 from penchant.corpus.nfc import normalise
+from penchant.corpus.occurrence_columns import SCHEMA, Segment, segments
 from penchant.corpus.priority_sampling import priorities
 from penchant.corpus.sentence_hits import HitFinder, Hits, Sentences
 from penchant.corpus.text_files import Block, Layout, TextFile, check_layout

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.corpus.occurrence_tables import By, counts
+from penchant.corpus.occurrence_lookup import By, counts
 from penchant.errors import MethodError
 from penchant.files import head, refuse_other, write_text
 from penchant.plurals import counted

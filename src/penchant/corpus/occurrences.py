@@ -12,14 +12,14 @@ import polars as pl
 from pydantic import BaseModel, Field, StrictStr
 
 from penchant.call_checks import asked
-from penchant.corpus.length_bins import KEY, SCHEMA
 from penchant.corpus.nfc import normalise
+from penchant.corpus.occurrence_columns import KEY, SCHEMA
 from penchant.corpus.word_matching import Matcher, count_words
 from penchant.errors import DataError, file_name
 from penchant.limits import COUNT
 from penchant.tables.in_memory import is_table, path_of, plain
 from penchant.tables.rows import read_models
-from penchant.tables.structured_documents import Text
+from penchant.tables.yaml_json_documents import Text
 from penchant.text_io import decoded, lines, opened, require_file
 from penchant.unicode_spellings import Alignment
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.block_lines import refuse_unreadable
 from penchant.corpus.block_reader import Reader
 from penchant.corpus.block_search import ROWS, BlockTask, Extraction, Finder, Tally
+from penchant.corpus.lines_and_sentences import refuse_unreadable
 from penchant.corpus.priority_sampling import Smallest
 from penchant.corpus.text_files import TextFile
 from penchant.gc_control import uncollected

@@ -8,10 +8,10 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from penchant.corpus.association_categories import Category, WordList
-from penchant.corpus.stimulus_files import Name, SeatFile, SeatSet, Text
+from penchant.corpus.stimulus_file_models import Name, SeatFile, SeatSet, Text
 from penchant.errors import DataError
 from penchant.plurals import counted
-from penchant.tables.structured_documents import read_json
+from penchant.tables.yaml_json_documents import read_json
 from penchant.text_io import read_text
 from penchant.unicode_spellings import canonical
 

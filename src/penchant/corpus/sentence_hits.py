@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from penchant.corpus.aho_corasick import Integers, Places, Scanner
-from penchant.corpus.block_lines import divider
+from penchant.corpus.lines_and_sentences import divider
 from penchant.corpus.text_files import Layout
 from penchant.corpus.word_matching import Matcher, is_first, is_parted, words
 

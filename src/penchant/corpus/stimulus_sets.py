@@ -13,7 +13,7 @@ from penchant.call_checks import asked, kind
 from penchant.corpus.association_categories import Category, Context, WordList
 from penchant.corpus.seat_files import SUFFIX_HINT, SUFFIXES, read_folder, read_seat, read_word_lines
 from penchant.corpus.stimuli_from_python import AS_NAMED, file_of_set, word_rows
-from penchant.corpus.stimulus_files import (
+from penchant.corpus.stimulus_file_models import (
     MEASURES,
     SET_FILE,
     CategoryEntry,
@@ -27,7 +27,7 @@ from penchant.files import join_names, sha256_file
 from penchant.plurals import counted
 from penchant.tables.in_memory import file_of, is_table, plain
 from penchant.tables.rows import read_models
-from penchant.tables.structured_documents import read_document, read_json
+from penchant.tables.yaml_json_documents import read_document, read_json
 from penchant.text_io import exists, is_directory, named_sheet, stem
 from penchant.unicode_spellings import canonical, equivalent
 

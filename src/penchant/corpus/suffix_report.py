@@ -13,7 +13,7 @@ import polars as pl
 from penchant.corpus.suffix_usage import Usage
 from penchant.errors import MethodError, one_of
 from penchant.plurals import counted, first_of, for_one
-from penchant.tables.structured_documents import read_yaml
+from penchant.tables.yaml_json_documents import read_yaml
 from penchant.text_io import read_text
 
 By = Literal["word", "form", "suffix"]

@@ -15,9 +15,9 @@ import regex
 
 from penchant.corpus.aho_corasick import Scanner
 from penchant.corpus.association_categories import Category, WordList
-from penchant.corpus.block_lines import Units, splitter
 from penchant.corpus.block_processing import Pass, Progress
 from penchant.corpus.block_search import Extraction, extraction
+from penchant.corpus.lines_and_sentences import Units, splitter
 from penchant.corpus.nfc import normalise
 from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.stimulus_spelling import orthography

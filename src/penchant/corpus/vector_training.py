@@ -14,7 +14,7 @@ from penchant._version import __version__
 from penchant.corpus.block_processing import Progress
 from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.text_files import TextFile
-from penchant.corpus.tokenized_text import TokenSettings, write_tokens
+from penchant.corpus.vector_training_text import TokenSettings, write_tokens
 from penchant.errors import DataError, MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.letter_case import lowered
@@ -22,8 +22,8 @@ from penchant.plurals import counted, of_all
 from penchant.text_io import read_text
 from penchant.unicode_spellings import canonical
 from penchant.vectors.glove import GloVe
+from penchant.vectors.human_similarity import similarity_tests
 from penchant.vectors.saving import checked_ending, save_vectors
-from penchant.vectors.similarity import similarity_tests
 from penchant.vectors.token_file import Trained
 from penchant.vectors.word2vec import Word2Vec
 

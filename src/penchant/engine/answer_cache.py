@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from penchant.engine.batch_plan import Input
-from penchant.engine.read_requests import TOP, impossible
+from penchant.engine.forward_requests import TOP, impossible
 from penchant.models.answer_cache_file import TABLES, connected, default_path, foreign, patiently, unusable
 
 FORMAT = 2

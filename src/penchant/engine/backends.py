@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.batch_plan import Batch, halves
-from penchant.engine.read_requests import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
+from penchant.engine.forward_requests import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
 from penchant.errors import ModelError, first_line
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from penchant.models.load import LanguageModel
-    from penchant.models.proofs import Batching
+    from penchant.models.verified_properties import Batching
 
 
 _CACHED = 1 << 18

@@ -15,7 +15,7 @@ from penchant.engine.served_backend import own_backend
 from penchant.engine.token_spans import too_long
 from penchant.errors import DataError, MethodError, together
 from penchant.limits import BATCH_TOKENS
-from penchant.models import fast_paths
+from penchant.models import fast_path_switch
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
@@ -52,7 +52,7 @@ class Asker:
         require_batch(batch_tokens)
         self.model = model
         self._cache = None
-        if cache is not None and fast_paths.allowed():
+        if cache is not None and fast_path_switch.allowed():
             self._cache = Cache(cache, model.fingerprint, model.dtype)
         self.engine = Engine(
             backend or own_backend(model),

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.read_requests import Kind, Read
+from penchant.engine.forward_requests import Kind, Read
 from penchant.models.prefix_trees import Trees, whole
-from penchant.models.proofs import Batching
+from penchant.models.verified_properties import Batching
 
 
 @dataclass(slots=True)

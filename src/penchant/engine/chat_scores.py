@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
-from penchant.engine.read_requests import LogProbs
+from penchant.engine.forward_requests import LogProbs
 from penchant.engine.reply_cache import ReplyCache
 from penchant.errors import DataError
 from penchant.models.chat_template import ChatPrompt, ChatTemplate

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from penchant.engine.base_scorer import Asker
-from penchant.engine.read_requests import TopK
+from penchant.engine.forward_requests import TopK
 from penchant.errors import DataError, MethodError
 from penchant.models.load import LanguageModel
 

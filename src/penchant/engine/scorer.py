@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from penchant.call_checks import asked, kind
 from penchant.engine.chat_scores import ChatScorer
-from penchant.engine.continuation_scores import PrefixScorer
+from penchant.engine.conditional_scores import PrefixScorer
 from penchant.engine.fillers import GAP, Filler, GapFiller
 from penchant.engine.normalisations import PREFIXED, check_normalise, check_prefix, check_unigrams
 from penchant.engine.scoring_methods import METHODS, method_for

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.read_requests import LogProbs
+from penchant.engine.forward_requests import LogProbs
 from penchant.errors import DataError, MethodError, ModelError, one_of
 from penchant.models.load import LanguageModel
 from penchant.models.score_table import Scores

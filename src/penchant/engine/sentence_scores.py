@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
+from penchant.engine.forward_requests import LogProbs, Read
 from penchant.engine.normalisations import FREQUENCY, normalise
-from penchant.engine.read_requests import LogProbs, Read
 from penchant.engine.scoring_methods import ScoringMethod, method_for, shared_tokens, token_values
 from penchant.engine.unigrams import Unigrams
 from penchant.errors import DataError

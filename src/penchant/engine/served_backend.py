@@ -13,9 +13,9 @@ from penchant.engine.backends import Backend, LocalBackend
 from penchant.engine.batch_plan import Batch
 from penchant.errors import MethodError
 from penchant.models.load import LanguageModel
-from penchant.models.proofs import Batching
 from penchant.models.served import SLOTS
-from penchant.models.served_proofs import Server
+from penchant.models.served_network import Server
+from penchant.models.verified_properties import Batching
 
 _Finished: TypeAlias = "SimpleQueue[tuple[Batch, NDArray[np.float32] | BaseException]]"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
 from penchant.engine.batch_plan import merge
-from penchant.engine.read_requests import LogProbs
+from penchant.engine.forward_requests import LogProbs
 from penchant.engine.scoring_methods import mask_of
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.engine.token_spans import Span, no_token

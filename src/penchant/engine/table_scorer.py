@@ -9,7 +9,7 @@ import numpy as np
 
 from penchant.engine.base_scorer import P
 from penchant.engine.engine import EngineCounts
-from penchant.engine.read_requests import LogProbs
+from penchant.engine.forward_requests import LogProbs
 from penchant.engine.scorer import Scorer
 from penchant.engine.scoring_methods import ScoringMethod
 from penchant.engine.sentence_scores import SentenceScore

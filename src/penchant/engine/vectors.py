@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
-from penchant.engine.read_requests import Read, VectorRead
+from penchant.engine.forward_requests import Read, VectorRead
 from penchant.engine.sentence_scores import numbered
 from penchant.engine.token_spans import (
     Place,

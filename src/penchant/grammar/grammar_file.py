@@ -21,7 +21,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from penchant.grammar.features import parse_condition
-from penchant.tables.structured_documents import YamlDocument, as_text, read_yaml
+from penchant.tables.yaml_json_documents import YamlDocument, as_text, read_yaml
 
 GRAMMAR_FILE = "grammar.yaml"
 HINT = "see penchant schema grammar"

@@ -11,7 +11,7 @@ from penchant.errors import DataError, line_noun, place
 from penchant.grammar.features import ALWAYS, Condition, Values, parse_condition
 from penchant.grammar.grammar_file import GrammarFile, WordCategoryEntry
 from penchant.tables.rows import FileRow, read_rows
-from penchant.tables.structured_documents import YamlDocument, as_text
+from penchant.tables.yaml_json_documents import YamlDocument, as_text
 
 LEMMA, CATEGORY = "lemma", "category"
 

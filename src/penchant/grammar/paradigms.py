@@ -11,7 +11,7 @@ from penchant.errors import DataError
 from penchant.grammar.features import Condition, parse_condition
 from penchant.grammar.grammar_file import ParadigmEntry, SlotEntry, VaryEntry
 from penchant.grammar.lexicon import CATEGORY, LEMMA, Lexicon, WordCategory, near
-from penchant.tables.structured_documents import YamlDocument
+from penchant.tables.yaml_json_documents import YamlDocument
 
 _BRACES = re.compile(r"\{([^{}:]*)(?::([^{}:]*))?\}")
 _SLOT_NAME = re.compile(r"[^\s{}:.]+")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
-from penchant.instruments.base import Measured, Model
+from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.elicit_settings import Elicited, Phrases
 from penchant.instruments.elicitation import (
     ChoiceQuestion,

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import polars as pl
 
-from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.base_probe import difference_signature, require_comparable
 from penchant.instruments.settings import Settings
 from penchant.records import SIDES, BaseResult, Estimate, summary_table
 from penchant.stats.hypothesis_tests import with_holm

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import polars as pl
 from pydantic import BaseModel
 
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.instruments.user_table import TableReader
 from penchant.rating.tasks import RatingTask, Wishes
 from penchant.records import BaseResult

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.instruments.settings import Settings
-from penchant.tables.structured_documents import Written
+from penchant.tables.yaml_json_documents import Written
 
 Elicit = Literal["sentence", "chat", "answer"]
 

@@ -23,7 +23,7 @@ from penchant.instruments.elicit_settings import Elicited, Phrases
 from penchant.instruments.session import Session
 from penchant.models.chat_template import ChatPrompt, ChatTemplate
 from penchant.models.load import LanguageModel
-from penchant.tables.structured_documents import read_document
+from penchant.tables.yaml_json_documents import read_document
 
 Order = tuple[int, ...]
 """Indices of the options in the order in which they are listed."""

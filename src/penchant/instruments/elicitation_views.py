@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penchant.instruments.elicitation import HEDGED, OPTION, REFUSED, UNREAD
 from penchant.instruments.elicitation_estimates import MISMATCH, OVER_ORDERS, OVER_REPLIES, SHARES, TURNED
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.views.tables import Column, number
 
 _SHARES = {

@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 
 from penchant.corpus.priority_sampling import spread
 from penchant.engine.sentence_scores import SentenceScore
-from penchant.instruments.base import Measured, Probe
+from penchant.instruments.base_probe import Measured, Probe
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import OnUnknown, known_items, known_texts
 from penchant.models.load import LanguageModel

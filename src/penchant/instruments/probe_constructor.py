@@ -13,7 +13,7 @@ from typing_extensions import dataclass_transform
 
 from penchant.call_checks import as_written, shown_type, unknown_name
 from penchant.errors import MethodError, in_words, one_of, shortened
-from penchant.instruments.probe_fields import TableField, default_of, taken
+from penchant.instruments.probe_field_types import TableField, default_of, taken
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass

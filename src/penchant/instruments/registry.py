@@ -19,15 +19,15 @@ from typing import TypeVar
 import polars as pl
 
 from penchant.errors import MethodError, StudyError, one_line, one_of
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.instruments.descriptor import Instrument
 from penchant.records import BaseResult
 from penchant.report.item_browser import Joined
-from penchant.report.no_difference_text import DifferenceScale
+from penchant.report.no_difference_table import DifferenceScale
 from penchant.report.references import Reference, common_references, read_references
 from penchant.report.sections import StudySection
 from penchant.stats.equivalence import detectable, narrower
-from penchant.tables.data_names import SET_FILE, bundled
+from penchant.tables.data_sources import SET_FILE, bundled
 
 GROUP = "penchant.instruments"
 FEWEST = 3

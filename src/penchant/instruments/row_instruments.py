@@ -23,10 +23,10 @@ from penchant.records import BaseResult, Estimate
 from penchant.report.sections import Section
 from penchant.report.significance import Shown
 from penchant.views.claims import Claim
-from penchant.views.figures import Forest
 from penchant.views.headline import Headline
+from penchant.views.interval_figures import Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
-from penchant.views.rows import At, Line, RowSource, but
+from penchant.views.row_selection import At, Line, RowSource, but
 from penchant.views.section import Views, section
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.templates import Text, document

@@ -19,10 +19,10 @@ from penchant.engine.scoring_methods import method_for
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.errors import DataError, place, together
 from penchant.files import cited
-from penchant.instruments.base import SENTENCES, Measured, Model, beginning
+from penchant.instruments.base_probe import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe, score_columns
 from penchant.instruments.measures import Measure, estimates, require_columns
-from penchant.instruments.probe_fields import (
+from penchant.instruments.probe_field_types import (
     CITED,
     Columns,
     Data,
@@ -35,9 +35,9 @@ from penchant.instruments.probe_fields import (
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import OnUnknown, signed_unknown
 from penchant.records import Estimate
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 from penchant.tables.rows import read_models
-from penchant.tables.structured_documents import Text
+from penchant.tables.yaml_json_documents import Text
 
 Paths = str | Annotated[list[str], Field(min_length=1)]
 

@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from penchant.call_checks import unknown_attribute
 from penchant.errors import MethodError, StudyError, in_words, shortened, without_folders
 from penchant.instruments.probe_constructor import PARAMETERS, Called, explain
-from penchant.instruments.probe_fields import in_json, names_files, without_place
+from penchant.instruments.probe_field_types import in_json, names_files, without_place
 from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
-from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.structured_documents import SETTINGS
+from penchant.report.no_difference_table import DifferenceScale
+from penchant.tables.yaml_json_documents import SETTINGS
 
 
 class Settings(BaseModel, metaclass=Called):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from penchant.plurals import first_of
-from penchant.tables.encodings import misread
 from penchant.tables.missing_values import missing_word
+from penchant.tables.wrong_encodings import misread
 from penchant.wording.phrases import Note
 
 NAMED = 3

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from penchant.errors import DataError, one_of
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.tables.rows import FileRow, lacking, read_rows
 from penchant.wording.templates import Text
 

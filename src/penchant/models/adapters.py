@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penchant.errors import DataError, ModelError, first_line
-from penchant.models.source import ADAPTER, ModelSource
+from penchant.models.model_identity import ADAPTER, ModelSource
 from penchant.text_io import is_file, read_text
 
 WEIGHTS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"

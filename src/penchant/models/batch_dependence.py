@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from penchant.models.proofs import SAMPLE, Batching
+from penchant.models.verified_properties import SAMPLE, Batching
 
 if TYPE_CHECKING:
     from penchant.models.torch_network import Network

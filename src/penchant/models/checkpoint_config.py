@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from penchant.errors import CacheWarning, ModelError, PenchantError, first_line
 from penchant.models.fingerprint import code_elsewhere
-from penchant.models.source import ModelSource
+from penchant.models.model_identity import ModelSource
 
 ModelKind = Literal["masked", "causal", "encoder"]
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutput, CausalLMOutput
 
 from penchant.errors import ModelError
-from penchant.models.source import ModelSource
+from penchant.models.model_identity import ModelSource
 
 
 class GivenSource(torch.nn.Module):

@@ -68,7 +68,7 @@ class Digests:
     def proved(self, fingerprint: str, stamp: str) -> str | None:
         """Return the stored properties of a model (see `Proofs`) as JSON, or None.
 
-        `stamp` is the result of `penchant.models.proofs.circumstances`.
+        `stamp` is the result of `penchant.models.verified_properties.circumstances`.
         """
         if self.path is None or self.forced or foreign(self.path):
             return None

@@ -24,8 +24,8 @@ from penchant.models.fingerprint import SETTINGS, lacks_weights, model_files
 from penchant.models.gguf_files import chat_template
 from penchant.models.hub import WantedFiles
 from penchant.models.load import LanguageModel, names_vectors, read_model
+from penchant.models.model_identity import ModelSource, resolve
 from penchant.models.served import names_served
-from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
 from penchant.vectors.sniffing import begins_as_vectors

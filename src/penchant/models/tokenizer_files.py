@@ -13,7 +13,7 @@ from penchant.models.checkpoint_config import quiet
 from penchant.models.file_hashes import Digests
 from penchant.models.gguf_files import correct_split
 from penchant.models.hub import WantedFiles
-from penchant.models.source import ModelSource, resolve
+from penchant.models.model_identity import ModelSource, resolve
 
 PROBES = (
     "In 1010 it was hot; by 12345678 it is 3.50 hotter.",

@@ -17,13 +17,13 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
-from penchant.models import fast_paths
+from penchant.models import fast_path_switch
 from penchant.models.batch_dependence import Trial, equal, sample_tokens
+from penchant.models.cpu_weight_layout import PackedLayers, give_back
 from penchant.models.device_map import first_device, in_words
 from penchant.models.last_layer import LastLayer, UnlikeError, replaced
 from penchant.models.prefix_trees import Trees, whole
-from penchant.models.proofs import Batching, Proofs
-from penchant.models.weight_packing import PackedLayers, give_back
+from penchant.models.verified_properties import Batching, Proofs
 
 FEW = 0.5
 """Maximum fraction of requested positions in a batch for which the last layer is computed at these positions only."""
@@ -77,7 +77,7 @@ class Network:
         return known
 
     def _proved(self, scores: bool, causal: bool) -> Proofs:
-        plain = not fast_paths.allowed()
+        plain = not fast_path_switch.allowed()
         packed = not plain and self._pack(scores)
         trial = Trial(self, scores)
         done = Proofs(

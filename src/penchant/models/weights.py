@@ -11,7 +11,7 @@ from penchant.errors import ModelError, PenchantError, first_line
 from penchant.models.checkpoint_config import Heard, ModelKind, claimed_kind, heads, reads_source
 from penchant.models.device_map import Placing
 from penchant.models.fingerprint import lacks_weights
-from penchant.models.source import ModelSource
+from penchant.models.model_identity import ModelSource
 from penchant.plurals import counted
 
 

@@ -11,7 +11,7 @@ from penchant.records import SIDES
 from penchant.report.sections import StudySection
 from penchant.report.tables import DECIDES, Number, is_few, scaled, with_minus
 from penchant.stats.hypothesis_tests import holm
-from penchant.views.rows import At, RowSource, sources
+from penchant.views.row_selection import At, RowSource, sources
 
 HOLDS, FAILS, UNCLEAR, UNCHECKED = "holds", "fails", "unclear", "unchecked"
 

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from penchant.papers.paper import Axis, AxisEntry, Key, Paper, PrintedNumber, TableLayout
 from penchant.records import BaseResult
-from penchant.views.rows import At, Line, RowSource, sources
+from penchant.views.row_selection import At, Line, RowSource, sources
 
 AGREES, DIFFERS, BARRED, ABSENT = "agrees", "differs", "cannot be compared", ""
 _SHARED = ("probe", "shows", "scale", "form", "rule")

@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import BaseModel, Field
 
 from penchant.errors import MethodError, one_of
-from penchant.tables.structured_documents import SETTINGS, read_yaml
+from penchant.tables.yaml_json_documents import SETTINGS, read_yaml
 
 FOLDER = Path(__file__).parent
 STUDY = "study.yaml"

@@ -9,7 +9,7 @@ from itertools import chain
 import polars as pl
 
 from penchant.records import BaseResult, Signature
-from penchant.report import no_difference_text
+from penchant.report import no_difference_table
 from penchant.report.references import POINT, Reference
 from penchant.report.tables import models
 from penchant.wording.phrases import Method, read_method, shape, spanning
@@ -62,7 +62,7 @@ def methods(
         if lines := list(_lines(chosen, references, cited)):
             paragraphs.append(POINT.join([lead, *lines]))
             lead = f"{OTHERS}:"
-    if comparison is not None and no_difference_text.tables(comparison, no_difference_text.DifferenceScale()):
+    if comparison is not None and no_difference_table.tables(comparison, no_difference_table.DifferenceScale()):
         paragraphs.append(_NO_DIFFERENCE)
     return paragraphs
 

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from penchant.records import BaseResult
-from penchant.report import method_text, no_difference_text
+from penchant.report import method_text, no_difference_table
 from penchant.report.figures import Figure, unchecked
 from penchant.report.item_browser import ItemTable
-from penchant.report.no_difference_text import DifferenceScale
+from penchant.report.no_difference_table import DifferenceScale
 from penchant.report.references import Reference
 from penchant.report.tables import ReportTable, untold
 from penchant.report.verdicts import NOT_MEASURED, Answer
@@ -188,7 +188,7 @@ class StudySection:
         if self.comparison is None:
             return []
         comparison = untold(self.comparison)
-        return self._remarked([*self.section.compared(comparison), *no_difference_text.tables(comparison, self.scale)])
+        return self._remarked([*self.section.compared(comparison), *no_difference_table.tables(comparison, self.scale)])
 
 
 def _with_findings(figures: Sequence[Figure], answers: Sequence[Answer]) -> Iterator[Figure]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_p, expanded_percentile, resampled, resampling, seed_of
-from penchant.stats.crossed import PEARSON, SPEARMAN, midranks, weighted_pearson
+from penchant.stats.crossed_judgements import PEARSON, SPEARMAN, midranks, weighted_pearson
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples
 from penchant.wording.phrases import Method, Note, present

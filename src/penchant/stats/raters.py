@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.crossed import SPEARMAN
+from penchant.stats.crossed_judgements import SPEARMAN
 from penchant.stats.inputs import Array, as_values, check_lengths, check_level
 from penchant.stats.intervals import in_strata, stratified_variances, stratum_codes, within_scale
 from penchant.stats.weighted import effective_n

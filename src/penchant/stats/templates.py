@@ -11,7 +11,7 @@ import scipy
 from penchant.records import Estimate
 from penchant.stats.consistency import variance_shares
 from penchant.stats.inputs import Array, Codes
-from penchant.stats.spread import FEW, bonett, spread_interval
+from penchant.stats.sd_interval import FEW, bonett, spread_interval
 from penchant.wording.phrases import Method, Note
 
 SD = "sd over templates"

@@ -15,9 +15,9 @@ from penchant.grammar.grammar import bundled_grammars, find_grammar
 from penchant.grammar.grammar_file import GRAMMAR_FILE, read_grammar_file
 from penchant.instruments.descriptor import Schemas
 from penchant.instruments.registry import bundled_sets, instrument, instruments, template_files
-from penchant.models.source import bundled_card, bundled_models
+from penchant.models.model_identity import bundled_card, bundled_models
 from penchant.study.study_file import schema as study_schema
-from penchant.tables.structured_documents import SETTINGS, read_yaml
+from penchant.tables.yaml_json_documents import SETTINGS, read_yaml
 
 Rows = list[tuple[str, str]]
 PUBLIC_SETS = Path(__file__).with_name("public_sets.yaml")

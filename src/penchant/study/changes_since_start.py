@@ -12,11 +12,11 @@ from penchant.corpus.text_files import TextFile
 from penchant.errors import DataError, StudyError, shortened
 from penchant.files import sha256_file
 from penchant.hub.data_sets import address
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.records import SETTINGS
+from penchant.study.inputs_from_corpus import changed_text
 from penchant.study.manifest import Manifest
 from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRecord, UnitRecord
-from penchant.study.text_preparation import changed_text
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Mapping from the name of one probe to its parameters."""

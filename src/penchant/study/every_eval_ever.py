@@ -25,7 +25,7 @@ from penchant.report.export import File
 from penchant.study.manifest import Manifest
 from penchant.study.manifest_records import ModelRecord, UnitRecord
 from penchant.study.outcome import Outcome
-from penchant.views.rows import OWN
+from penchant.views.row_selection import OWN
 
 SCHEMA = "0.3.0"
 """The version of the schema of Every Eval Ever."""

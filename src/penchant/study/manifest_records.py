@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from penchant.models.load import LanguageModel
+from penchant.models.model_identity import bundled_card
 from penchant.models.score_table import Scores
-from penchant.models.source import bundled_card
 from penchant.plurals import counted
 from penchant.vectors.static_vectors import StaticVectors
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from penchant.errors import ModelError, PenchantError, StudyError
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, cited, read_model
 from penchant.models.preflight import Outline, UnreadError, outline
 from penchant.models.score_table import Scores, names_scores
+from penchant.study.inputs_from_corpus import TRAINED
 from penchant.study.manifest import Manifest
 from penchant.study.model_check import require_readable
 from penchant.study.study_file import Study
-from penchant.study.text_preparation import TRAINED
 
 KINDS = {
     "masked": "masked models",

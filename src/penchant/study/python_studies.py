@@ -15,8 +15,8 @@ import yaml
 
 from penchant.call_checks import kind
 from penchant.errors import MethodError, StudyError, is_kept
-from penchant.instruments.base import Probe
-from penchant.instruments.probe_fields import in_json, taken
+from penchant.instruments.base_probe import Probe
+from penchant.instruments.probe_field_types import in_json, taken
 from penchant.instruments.registry import instruments
 from penchant.models.load import LanguageModel, Model
 from penchant.models.score_table import SCORES, Scores

@@ -9,8 +9,8 @@ import polars as pl
 
 from penchant.engine.scoring_methods import METHODS
 from penchant.errors import DataError, StudyError, shortened
-from penchant.instruments.base import require_comparable
-from penchant.instruments.probe_fields import written
+from penchant.instruments.base_probe import require_comparable
+from penchant.instruments.probe_field_types import written
 from penchant.instruments.registry import compare, instruments, told_apart, unknown
 from penchant.instruments.result import Result
 from penchant.records import SETTINGS, Estimate, with_nan

@@ -16,7 +16,7 @@ from penchant.engine.answer_cache import told_damaged
 from penchant.errors import ModelError, StudyError
 from penchant.files import distinct, sha256_file, write_parquet
 from penchant.hub.data_sets import pinned
-from penchant.instruments.base import Model, Probe, Run
+from penchant.instruments.base_probe import Model, Probe, Run
 from penchant.instruments.registry import compare, curve
 from penchant.instruments.result import Result
 from penchant.models.file_hashes import Digests
@@ -26,6 +26,7 @@ from penchant.models.score_table import SCORES, names_scores
 from penchant.models.served import TOKENIZER, names_served, refuse_cluster
 from penchant.records import with_nulls
 from penchant.study.changes_since_start import Now, changes, data_records, forget, refuse
+from penchant.study.inputs_from_corpus import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.model_check import require_fit
@@ -35,7 +36,6 @@ from penchant.study.ray_workers import Elsewhere, elsewhere
 from penchant.study.result_directories import COMPARISON, CURVE
 from penchant.study.start_or_resume import Begun, begun, held, hub_commits
 from penchant.study.study_file import Study
-from penchant.study.text_preparation import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.training_checkpoints import together
 from penchant.text_io import exists
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from penchant.errors import StudyError
 from penchant.files import holding, occupied
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.study.changes_since_start import Change, asked_otherwise, difference
+from penchant.study.inputs_from_corpus import trained_files
 from penchant.study.manifest import FILE, TABLES, AskedRecord, Manifest, now, read_manifest
 from penchant.study.manifest_records import AsideRecord, AttemptRecord
 from penchant.study.study_file import Study
-from penchant.study.text_preparation import trained_files
 
 FREE = ("question", "names", "models", "families")
 """Keys of a study that affect no model's results, only their presentation or the choice of models."""

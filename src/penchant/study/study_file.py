@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from penchant.errors import DataError, StudyError, in_words, nearest, one_line, one_of
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import COUNT, SEED
 from penchant.papers.paper import papers
-from penchant.study.text_preparation import TextSettings, VectorSettings, problem
+from penchant.study.inputs_from_corpus import TextSettings, VectorSettings, problem
 from penchant.study.training_checkpoints import Family, Step, labels
-from penchant.tables.structured_documents import SETTINGS, YamlDocument, as_wanted, distinct, read_yaml
+from penchant.tables.yaml_json_documents import SETTINGS, YamlDocument, as_wanted, distinct, read_yaml
 from penchant.text_io import exists, is_directory, is_file, read_text
 
 DEMO = Path(__file__).with_name("demo.yaml")

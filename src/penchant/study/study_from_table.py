@@ -14,7 +14,7 @@ import yaml
 
 from penchant.errors import MethodError, OutputError
 from penchant.files import occupied, write_text
-from penchant.instruments.base import Probe
+from penchant.instruments.base_probe import Probe
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.registry import instrument_named, instruments
 from penchant.instruments.run_options import Run

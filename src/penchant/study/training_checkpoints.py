@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from penchant.errors import StudyError
 from penchant.limits import COUNT
-from penchant.tables.structured_documents import SETTINGS
+from penchant.tables.yaml_json_documents import SETTINGS
 from penchant.text_io import is_directory, is_file
 
 _PATTERN = re.compile(r"[*?]")

@@ -10,12 +10,12 @@ from penchant.errors import PenchantError, StudyError
 from penchant.files import sha256_file
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
+from penchant.models.model_identity import pinned
 from penchant.models.score_table import SCORES, names_scores
-from penchant.models.source import pinned
 from penchant.plurals import counted
 from penchant.study.changes_since_start import edited
+from penchant.study.inputs_from_corpus import TRAINED
 from penchant.study.manifest import FILE, Manifest, read_manifest
-from penchant.study.text_preparation import TRAINED
 from penchant.text_io import exists, is_file
 
 _KINDS = ("result files", "data files", "models")

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from penchant.errors import shortened
 from penchant.plurals import counted, first_of, for_one
-from penchant.tables.encodings import misread
+from penchant.tables.wrong_encodings import misread
 from penchant.unicode_spellings import as_named
 
 NAMED = 3

@@ -27,7 +27,7 @@ from penchant.report.significance import Estimated, Shown, is_rough, measured, t
 from penchant.report.tables import fewest, is_few
 from penchant.report.verdicts import CANNOT_TELL, KINDS, NO, NOT_MEASURED, YES, Answer, Verdict
 from penchant.stats.equivalence import detectable
-from penchant.views.rows import At, Line, RowSource, compared, sources
+from penchant.views.row_selection import At, Line, RowSource, compared, sources
 from penchant.wording.phrases import Method, read_method
 from penchant.wording.templates import Text, named
 

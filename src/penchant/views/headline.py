@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from penchant.records import SIDES
-from penchant.views.rows import FIRST, At, Line, RowSource
+from penchant.views.row_selection import FIRST, At, Line, RowSource
 
 ALL = "all"
 """The level of rows that summarise all levels of a column."""

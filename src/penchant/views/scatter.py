@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.lazy_altair import alt, inline
-from penchant.views.figures import figure
+from penchant.views.interval_figures import figure
 from penchant.wording.templates import Text
 
 Point: TypeAlias = Mapping[str, Any]

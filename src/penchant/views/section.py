@@ -14,11 +14,11 @@ from penchant.report.item_browser import ItemTable, every_item
 from penchant.report.sections import Section
 from penchant.report.tables import ReportTable
 from penchant.report.verdicts import Answer
-from penchant.views import claims, figures, tables
+from penchant.views import claims, interval_figures, tables
 from penchant.views.claims import Claim
-from penchant.views.figures import FigureSpec
+from penchant.views.interval_figures import FigureSpec
 from penchant.views.items import Items
-from penchant.views.rows import compared, sources
+from penchant.views.row_selection import compared, sources
 from penchant.views.tables import TableSpec
 from penchant.wording.templates import Text
 
@@ -61,7 +61,7 @@ def section(views: Views, text: Text) -> Section:
         return tables.tables(views.compared, compared(comparison), words)
 
     def drawn(results: Sequence[BaseResult]) -> list[Figure]:
-        return figures.figures(views.figures, results, views.words(text, results))
+        return interval_figures.figures(views.figures, results, views.words(text, results))
 
     def items(results: Sequence[BaseResult]) -> ItemTable:
         return views.items.table(results, views.words(text, results))

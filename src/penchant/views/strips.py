@@ -12,8 +12,8 @@ from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, INK, Figure
 from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
-from penchant.views.figures import figure
-from penchant.views.rows import At, sources
+from penchant.views.interval_figures import figure
+from penchant.views.row_selection import At, sources
 from penchant.wording.templates import Text
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from penchant.report.significance import deciding
 from penchant.report.tables import DECIDES, Cell, Number, P, ReportRow, ReportTable, estimate
-from penchant.views.rows import At, Line, RowSource, together
+from penchant.views.row_selection import At, Line, RowSource, together
 from penchant.wording.templates import Text
 
 HEADS = {"holm": "p (Holm)", "pair": "difference"}

@@ -26,7 +26,7 @@ import penchant as pc
 import zoo as tiny
 from answers import Answer
 from paths import bundled
-from penchant.corpus.group_counts import GroupSearch, count_groups
+from penchant.corpus.cooccurrence_counts import GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.amplification.data import GroupTemplate, read_amplification
@@ -54,7 +54,7 @@ from penchant.instruments.run_options import Run
 from penchant.records import BaseResult, Estimate, Signature, summary_table
 from penchant.report.verdicts import Verdict
 from penchant.stats.templates import SD, SHARE
-from penchant.views.rows import At, sources
+from penchant.views.row_selection import At, sources
 from penchant.wording.phrases import Note, read_method, read_notes
 from training_text import CORPORA, needs_corpora
 

@@ -37,11 +37,11 @@ from penchant.instruments.cloze.data import (
     read_lexicon,
 )
 from penchant.instruments.cloze.probe import Cloze
-from penchant.instruments.cloze.rating_tables import Rating, read_ratings
+from penchant.instruments.cloze.rating_formats import Rating, read_ratings
 from penchant.instruments.cloze.ratings import write_ratings
 from penchant.instruments.cloze.valences import UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.instruments.cloze.variety_scale import POINTS
-from penchant.tables.data_names import bundled as bundled_names
+from penchant.tables.data_sources import bundled as bundled_names
 
 HEAD = "id,text,expected,group\n"
 GOOD = HEAD + "a,The [MASK] sleeps.,-1,early\nb,She saw [MASK].,1,modern\n"

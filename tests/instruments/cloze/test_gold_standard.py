@@ -13,7 +13,7 @@ from answers import Answer, refused
 from penchant.instruments.cloze.gold_standard import BIAS, ERROR, EXACT, GoldComparison, compare_with_gold
 from penchant.instruments.cloze.rater_agreement import ALPHA
 from penchant.instruments.cloze.variety_scale import POINTS
-from penchant.stats.crossed import SPEARMAN
+from penchant.stats.crossed_judgements import SPEARMAN
 
 Program = Callable[..., Answer]
 GOLD = {"dog": -1.0, "thou": -0.5, "hound": 0.0, "cat": 0.5, "she": 0.5, "he": 1.0}

@@ -16,7 +16,7 @@ from test_ratings import COLUMNS, HEAD, Predicted, Program, fill, result, rows
 
 from answers import Answer, refused
 from penchant.errors import DataError
-from penchant.instruments.cloze.rating_tables import read_ratings, without_rating
+from penchant.instruments.cloze.rating_formats import read_ratings, without_rating
 from penchant.instruments.cloze.ratings import merge
 from penchant.instruments.cloze.variety_scale import POINTS, Point
 

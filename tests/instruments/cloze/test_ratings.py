@@ -21,7 +21,7 @@ from builders import write_study
 from penchant.errors import DataError
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.cloze.probe import Cloze
-from penchant.instruments.cloze.rating_tables import Rating, read_ratings
+from penchant.instruments.cloze.rating_formats import Rating, read_ratings
 from penchant.instruments.cloze.ratings import agreement, cloze_results, merge, unrated, write_ratings
 from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.instruments.result import Result

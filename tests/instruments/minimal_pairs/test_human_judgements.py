@@ -25,6 +25,7 @@ from answers import Answer, refused
 from penchant.errors import DataError, StudyError
 from penchant.instruments.minimal_pairs import human_estimates
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
+from penchant.instruments.minimal_pairs.fixed_group_estimates import MEAN
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     CEILING,
@@ -35,7 +36,6 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 )
 from penchant.instruments.minimal_pairs.human_judgements import JUDGED, read_judgements
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
-from penchant.instruments.minimal_pairs.these_groups import MEAN
 from penchant.instruments.registry import placed
 from penchant.records import Estimate
 from penchant.study.result_directories import read_outcome

@@ -9,7 +9,7 @@ from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON
 from penchant.records import BaseResult
 from penchant.report.significance import Shown
 from penchant.views.claims import Claim
-from penchant.views.rows import FIRST, At, Line, RowSource
+from penchant.views.row_selection import FIRST, At, Line, RowSource
 
 _R = Shown("+.2f", SENTENCES, ends=(-1, 1))
 _GAP = Shown("+.2f", SENTENCES, ends=(-2, 2))

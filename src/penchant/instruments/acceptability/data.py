@@ -15,7 +15,7 @@ from penchant.tables.footer_rows import footer
 from penchant.tables.missing_values import missing_cautions
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import checked_models, read_rows
-from penchant.tables.structured_documents import SETTINGS, Number, Text
+from penchant.tables.yaml_json_documents import SETTINGS, Number, Text
 from penchant.text_io import stem
 from penchant.wording import templates
 

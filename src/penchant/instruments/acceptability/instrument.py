@@ -7,7 +7,7 @@ from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON
 from penchant.instruments.acceptability.views import VIEWS
 from penchant.instruments.descriptor import Instrument
 from penchant.views.headline import Headline
-from penchant.views.rows import FIRST, At
+from penchant.views.row_selection import FIRST, At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 

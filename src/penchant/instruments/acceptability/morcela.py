@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from penchant.errors import MethodError
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK
-from penchant.stats.crossed import PEARSON, SPEARMAN, midranks, weighted_pearson
+from penchant.stats.crossed_judgements import PEARSON, SPEARMAN, midranks, weighted_pearson
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array, Codes, as_values, check_lengths, check_level
 from penchant.wording.phrases import Method, Note, present

@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.engine.continuation_scores import touching_cautions
+from penchant.engine.conditional_scores import touching_cautions
 from penchant.engine.normalisations import (
     CONSTANTS,
     FREQUENCY,
@@ -30,14 +30,14 @@ from penchant.files import cited
 from penchant.instruments.acceptability.data import JudgedSentence, JudgedSet, read_judged
 from penchant.instruments.acceptability.estimates import MORCELA, cautions_of, estimates_of
 from penchant.instruments.acceptability.settings import AcceptabilitySettings
-from penchant.instruments.base import SENTENCES, Measured, Model, beginning
+from penchant.instruments.base_probe import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe
-from penchant.instruments.probe_fields import cited_columns, written
+from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.score_table import Scores
 from penchant.records import Estimate, Signature
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 
 
 def _usual(method: ScoringMethod, *, unigrams: bool, counted: bool = True) -> list[str]:

@@ -8,12 +8,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns
-from penchant.instruments.probe_fields import CITED, Data, Files, Given, TableField, Written, default_of
+from penchant.instruments.probe_field_types import CITED, Data, Files, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
-from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_names import listed
-from penchant.tables.structured_documents import distinct
+from penchant.report.no_difference_table import DifferenceScale
+from penchant.tables.data_sources import listed
+from penchant.tables.yaml_json_documents import distinct
 
 PEARSON = "Pearson's r with judgements"
 DIFFERENCE = f"difference of {PEARSON}"

@@ -24,9 +24,9 @@ from penchant.records import BaseResult
 from penchant.report.item_browser import every_item
 from penchant.report.tables import shown
 from penchant.stats.inputs import Array
-from penchant.views.figures import Forest
+from penchant.views.interval_figures import Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import At, sources
+from penchant.views.row_selection import At, sources
 from penchant.views.scatter import Panel, Scatter
 from penchant.views.section import Views
 from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair

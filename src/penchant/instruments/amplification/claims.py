@@ -11,7 +11,7 @@ from penchant.records import BaseResult
 from penchant.report.significance import Shown, told
 from penchant.report.verdicts import YES
 from penchant.views.claims import MISSING, Claim, Rows, judged
-from penchant.views.rows import At, Line, RowSource
+from penchant.views.row_selection import At, Line, RowSource
 
 _SLOPE = Shown(".2f", "words", null=1)
 _GAP = Shown("+.2f", "words")

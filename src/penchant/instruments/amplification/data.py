@@ -14,16 +14,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from penchant.corpus.group_counts import Grouped, GroupSearch
+from penchant.corpus.cooccurrence_counts import Grouped, GroupSearch
 from penchant.corpus.nfc import normalise
 from penchant.corpus.slot_templates import Span, filled
-from penchant.corpus.stimulus_files import Name, Text, Texts
+from penchant.corpus.stimulus_file_models import Name, Text, Texts
 from penchant.corpus.text_files import Layout
 from penchant.corpus.word_matching import words as words_of
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.letter_case import lowered
-from penchant.tables.structured_documents import YamlDocument, distinct, read_yaml
+from penchant.tables.yaml_json_documents import YamlDocument, distinct, read_yaml
 from penchant.text_io import is_directory
 from penchant.unicode_spellings import as_named
 

@@ -25,8 +25,8 @@ from penchant.stats.crossed_mean import MeanDifference, contrast
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.stats.intervals import on_scale, t_mean
-from penchant.stats.log_odds import log_odds
 from penchant.stats.templates import nested_templates
+from penchant.stats.typical_words import log_odds
 from penchant.wording.phrases import Method, Note
 
 SLOPE = "slope of m on c"

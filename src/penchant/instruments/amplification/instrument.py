@@ -9,7 +9,7 @@ from penchant.instruments.amplification.views import VIEWS
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
 from penchant.views.headline import Headline
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 

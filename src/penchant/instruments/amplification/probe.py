@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.group_counts import ContrastCounts, GroupCounts, count_groups
+from penchant.corpus.cooccurrence_counts import ContrastCounts, GroupCounts, count_groups
 from penchant.corpus.priority_sampling import spread
 from penchant.corpus.process_pool import worthwhile
 from penchant.corpus.slot_templates import Span
@@ -22,14 +22,14 @@ from penchant.files import join_names, sha256_file
 from penchant.instruments.amplification.data import AmplificationSet, Attribute, WordContrast, read_amplification
 from penchant.instruments.amplification.estimates import amplification_estimates
 from penchant.instruments.amplification.settings import AmplificationSettings
-from penchant.instruments.base import Measured, Model
+from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.item_probes import ItemProbe
-from penchant.instruments.probe_fields import written
+from penchant.instruments.probe_field_types import written
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 from penchant.wording.phrases import Note
 
 LARGEST_PRIOR = 0.02

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from penchant.corpus.text_files import Layout
-from penchant.instruments.probe_fields import CITED, DOCUMENT, Data, Files, Given
+from penchant.instruments.probe_field_types import CITED, DOCUMENT, Data, Files, Given
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import COUNT

@@ -30,9 +30,9 @@ from penchant.records import BaseResult
 from penchant.report.item_browser import every_item
 from penchant.report.tables import Number, estimate
 from penchant.stats.templates import SD, SHARE
-from penchant.views.figures import Each, Forest
+from penchant.views.interval_figures import Each, Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import At, Line, RowSource, but, sources, together
+from penchant.views.row_selection import At, Line, RowSource, but, sources, together
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair

@@ -20,7 +20,7 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.association_categories import Category
-from penchant.corpus.length_bins import Segment, segments
+from penchant.corpus.occurrence_columns import Segment, segments
 from penchant.corpus.occurrences import read_occurrences
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
@@ -33,11 +33,11 @@ from penchant.instruments.associations.random_effects import BY_SAMPLE, COMBINED
 from penchant.instruments.associations.sampled_effects import Sides
 from penchant.instruments.associations.sentence_sampling import Cut
 from penchant.instruments.associations.settings import CEATSettings
-from penchant.instruments.base import Measured, TextNeeds
+from penchant.instruments.base_probe import Measured, TextNeeds
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")

@@ -11,7 +11,7 @@ from penchant.instruments.associations.view_rows import FACTORS, HEADLINE, shown
 from penchant.records import BaseResult, Signature
 from penchant.report.significance import Shown, at_odds, measured, outside, told
 from penchant.views.claims import Claim, Rows
-from penchant.views.rows import At, Line, RowSource
+from penchant.views.row_selection import At, Line, RowSource
 from penchant.wording.phrases import notes_of
 
 MARGIN = 0.2

@@ -16,7 +16,7 @@ from penchant.instruments.associations.logprob_estimates import EVERY, contexts
 from penchant.instruments.associations.random_effects import BY_SAMPLE, COMBINED, RESAMPLED
 from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects
 from penchant.instruments.associations.settings import AssociationSettings, settings_of
-from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.base_probe import difference_signature, require_comparable
 from penchant.instruments.comparison import models_of
 from penchant.records import BaseResult, Estimate, Test, summary_table
 from penchant.stats.association import Permutation

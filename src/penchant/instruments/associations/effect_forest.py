@@ -14,8 +14,8 @@ from penchant.instruments.associations.view_rows import HEADLINE, levels, named,
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.lazy_altair import alt, inline
-from penchant.views.figures import SHAPES
-from penchant.views.rows import At, Line, RowSource, sources, together
+from penchant.views.interval_figures import SHAPES
+from penchant.views.row_selection import At, Line, RowSource, sources, together
 from penchant.wording.templates import Text
 
 _WIDTH, _MARGIN = 610, 155

@@ -3,7 +3,7 @@
 from typing import Any
 
 from penchant.corpus.occurrences import OccurrenceRow
-from penchant.corpus.stimulus_files import SCHEMAS
+from penchant.corpus.stimulus_file_models import SCHEMAS
 from penchant.instruments.associations.ceat import CEAT as CEAT_PROBE
 from penchant.instruments.associations.compare import DIFFERENCE, compare
 from penchant.instruments.associations.estimates import TEXT
@@ -18,7 +18,7 @@ from penchant.instruments.associations.weat_seat import WEAT as WEAT_PROBE
 from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Overview
 from penchant.views.headline import Headline
-from penchant.views.rows import FIRST, At
+from penchant.views.row_selection import FIRST, At
 from penchant.views.section import Views, section
 
 ACROSS = Overview("associations", across(TEXT.below("across")))

@@ -22,7 +22,7 @@ from penchant.instruments.associations.estimates import CAUTIONS, Stimuli, lost_
 from penchant.instruments.associations.logprob_estimates import SCORES, bias_cautions, bias_estimates
 from penchant.instruments.associations.probe import Association, respelt
 from penchant.instruments.associations.settings import LogProbBiasSettings
-from penchant.instruments.base import Measured, Model
+from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.session import Session, require_masked
 from penchant.records import Estimate
 from penchant.unicode_spellings import canonical

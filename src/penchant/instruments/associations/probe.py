@@ -14,12 +14,12 @@ from penchant.corpus.priority_sampling import spread
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.settings import AssociationSettings
-from penchant.instruments.base import M, Model, Probe, TextNeeds
-from penchant.instruments.probe_fields import cited_columns, written
+from penchant.instruments.base_probe import M, Model, Probe, TextNeeds
+from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.unknown_tokens import told_respelt
 from penchant.models.load import LanguageModel
-from penchant.models.unicode_equivalents import respelt_words
-from penchant.tables.data_names import listed
+from penchant.models.spelling_choice import respelt_words
+from penchant.tables.data_sources import listed
 from penchant.wording.phrases import Note
 
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.length_bins import Segment, cut
 from penchant.corpus.nfc import normalise
+from penchant.corpus.occurrence_columns import Segment, cut
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key
 from penchant.instruments.associations.estimates import CAUTIONS

@@ -7,15 +7,15 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from penchant.corpus.length_bins import segments
+from penchant.corpus.occurrence_columns import segments
 from penchant.corpus.occurrences import Bound
 from penchant.corpus.stimuli_from_python import WORD, file_of_set, word_rows
 from penchant.errors import MethodError
-from penchant.instruments.probe_fields import CITED, Columns, Data, File, Given, TableField, Written, default_of
+from penchant.instruments.probe_field_types import CITED, Columns, Data, File, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.limits import COUNT, LAYERS, PARTITIONS, RESAMPLES
 from penchant.records import BaseResult
-from penchant.tables.structured_documents import distinct
+from penchant.tables.yaml_json_documents import distinct
 
 T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, lt=1)]

@@ -26,7 +26,7 @@ from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
-from penchant.views.figures import figure
+from penchant.views.interval_figures import figure
 from penchant.wording.templates import Text
 
 _CELLS = 28

@@ -32,7 +32,7 @@ from penchant.instruments.associations.view_rows import (
 from penchant.records import BaseResult
 from penchant.report.tables import Cell, Number, P
 from penchant.stats.templates import SD, SHARE
-from penchant.views.rows import At, Line, RowSource
+from penchant.views.row_selection import At, Line, RowSource
 from penchant.views.tables import Column, TableSpec, beside, count, level, model, number, p, pair
 
 FEW = 3

@@ -17,7 +17,7 @@ from penchant.report.significance import measured, sentences, told
 from penchant.report.tables import Number, ReportRow, ReportTable, estimate
 from penchant.report.verdicts import Answer
 from penchant.stats.hypothesis_tests import holm
-from penchant.views.figures import figure
+from penchant.views.interval_figures import figure
 from penchant.wording.phrases import Note
 from penchant.wording.templates import Text
 

@@ -16,7 +16,7 @@ from penchant.instruments.associations.random_effects import COMBINED
 from penchant.plurals import counted
 from penchant.records import BaseResult, Signature
 from penchant.report.tables import models
-from penchant.views.rows import RowSource
+from penchant.views.row_selection import RowSource
 from penchant.views.tables import Column, level, model
 from penchant.wording.templates import listed
 

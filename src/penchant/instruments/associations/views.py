@@ -33,7 +33,7 @@ from penchant.instruments.associations.view_rows import (
     with_factors,
 )
 from penchant.records import BaseResult, Signature
-from penchant.views.figures import Drawn
+from penchant.views.interval_figures import Drawn
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
 from penchant.views.section import Views
 

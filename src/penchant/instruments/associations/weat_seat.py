@@ -31,7 +31,7 @@ from penchant.instruments.associations.estimates import (
 from penchant.instruments.associations.probe import Association, respelt, words_of
 from penchant.instruments.associations.sampled_effects import Sides
 from penchant.instruments.associations.settings import AssociationSettings, SEATSettings, WEATSettings
-from penchant.instruments.base import Measured, Model
+from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session, require_static
 from penchant.instruments.unknown_tokens import told_respelt

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import polars as pl
 from pydantic import BeforeValidator, Field, computed_field, model_validator
 
-from penchant.instruments.base import Measured
+from penchant.instruments.base_probe import Measured
 from penchant.instruments.choice_probes import ChoiceProbe
 from penchant.instruments.measures import Mean
 from penchant.instruments.row_probes import Row
 from penchant.records import Estimate
-from penchant.tables.structured_documents import Text, Written
+from penchant.tables.yaml_json_documents import Text, Written
 from penchant.wording.phrases import Note
 
 

@@ -17,7 +17,7 @@ from penchant.plurals import first_of
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import read_models, read_rows
-from penchant.tables.structured_documents import SETTINGS, Text, Written
+from penchant.tables.yaml_json_documents import SETTINGS, Text, Written
 from penchant.wording.phrases import Note
 
 _MASKS = re.compile(rf"{re.escape(GAP)}(?:\s*{re.escape(GAP)})*")

@@ -15,7 +15,7 @@ from penchant.instruments.comparison import Comparison, difference, subtracted
 from penchant.instruments.descriptor import Instrument
 from penchant.records import Estimate
 from penchant.views.headline import Headline
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 

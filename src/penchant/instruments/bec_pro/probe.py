@@ -14,13 +14,13 @@ from typing import ClassVar, Self
 from penchant.corpus.priority_sampling import spread
 from penchant.errors import DataError
 from penchant.files import cited, join_names
-from penchant.instruments.base import Measured, Model
+from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.bec_pro.data import Masked, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
 from penchant.instruments.bec_pro.scored_sentences import scored
 from penchant.instruments.bec_pro.settings import BecProSettings
 from penchant.instruments.item_probes import ItemProbe
-from penchant.instruments.probe_fields import cited_columns, written
+from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.records import Estimate

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.bec_pro.data import TamColumns
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, default_of
+from penchant.instruments.probe_field_types import CITED, Columns, Data, Given, TableField, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 

@@ -12,9 +12,9 @@ from penchant.records import BaseResult
 from penchant.report.significance import Shown
 from penchant.stats.templates import SD, SHARE
 from penchant.views.claims import Claim
-from penchant.views.figures import Forest
+from penchant.views.interval_figures import Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
-from penchant.views.rows import At, Line, RowSource, but
+from penchant.views.row_selection import At, Line, RowSource, but
 from penchant.views.section import Views
 from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
 

@@ -9,7 +9,7 @@ from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
 from penchant.report.significance import told
 from penchant.views.claims import MISSING, Claim
-from penchant.views.rows import At, Line, RowSource
+from penchant.views.row_selection import At, Line, RowSource
 
 BETA, _, SHARE = MEASURES.values()
 LITTLE = 0.1

@@ -13,14 +13,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from penchant.call_checks import asked
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
-from penchant.instruments.cloze.rating_tables import AS_NAMED, FIELDS, NAMING, RatingRow, no_sentence
+from penchant.instruments.cloze.rating_formats import AS_NAMED, FIELDS, NAMING, RatingRow, no_sentence
 from penchant.instruments.cloze.variety_scale import Point, Scale, UndatedPoint, dates_of_half
 from penchant.letter_case import capitalised
 from penchant.plurals import counted, first_of
 from penchant.records import Item
 from penchant.tables.in_memory import NAME, document_of, path_of
 from penchant.tables.rows import read_models, read_rows
-from penchant.tables.structured_documents import Names, Text, Written, as_written, read_document
+from penchant.tables.yaml_json_documents import Names, Text, Written, as_written, read_document
 from penchant.text_io import is_directory, stem
 from penchant.wording.phrases import Note
 

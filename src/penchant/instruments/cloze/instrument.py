@@ -10,7 +10,7 @@ from penchant.instruments.cloze.views import VIEWS, WORDS
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
 from penchant.views.headline import Headline
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.views.section import section
 
 _MEANS = (MEASURES["beta"], MEASURES["delta"])

@@ -15,7 +15,7 @@ from penchant.engine.scorer import Filler, language_model
 from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, MethodError
 from penchant.files import cited
-from penchant.instruments.base import Measured, Model, beginning
+from penchant.instruments.base_probe import Measured, Model, beginning
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
@@ -29,19 +29,19 @@ from penchant.instruments.cloze.data import (
 )
 from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured, turning
 from penchant.instruments.cloze.rater_agreement import doubtful_raters, little
-from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, read_ratings, without_rating
+from penchant.instruments.cloze.rating_formats import FIELDS, Columns, fitting, read_ratings, without_rating
 from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
 from penchant.instruments.cloze.variety_scale import Scale, unnamed
 from penchant.instruments.item_probes import ItemProbe
-from penchant.instruments.probe_fields import cited_columns, written
+from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import known_items, signed_unknown
 from penchant.letter_case import has_rules
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.tables.data_cautions import name_cautions, repeated_rows
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 from penchant.unicode_spellings import canonical
 from penchant.wording.phrases import Note
 

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from penchant.errors import place
 from penchant.instruments.cloze.rater_agreement import counts_of
-from penchant.instruments.cloze.rating_sheets import Key, Sheet, truth_meant
-from penchant.instruments.cloze.rating_tables import Rating
+from penchant.instruments.cloze.rating_formats import Rating
+from penchant.instruments.cloze.returned_sheets import Key, Sheet, truth_meant
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.cloze.variety_scale import POINTS, dates_of_half
 from penchant.instruments.result import Result

@@ -8,14 +8,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, Field, field_validator
 
 from penchant.instruments.cloze.data import SENTENCE, file_of_set
-from penchant.instruments.cloze.rating_tables import FIELDS
-from penchant.instruments.probe_fields import CITED, Data, Given, TableField, default_of
+from penchant.instruments.cloze.rating_formats import FIELDS
+from penchant.instruments.probe_field_types import CITED, Data, Given, TableField, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES
-from penchant.report.no_difference_text import DifferenceScale
-from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
-from penchant.tables.structured_documents import SETTINGS
+from penchant.report.no_difference_table import DifferenceScale
+from penchant.stats.typical_words import SIGNIFICANT, STRONG, WEAK
+from penchant.tables.yaml_json_documents import SETTINGS
 
 MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_share": "mean rated share"}
 SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_share": (0.0, 1.0)}

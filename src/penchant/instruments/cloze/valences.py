@@ -15,8 +15,8 @@ import numpy as np
 from penchant import letter_case
 from penchant.corpus.word_segmentation import count_words
 from penchant.errors import DataError
-from penchant.instruments.cloze.rating_tables import Rating
-from penchant.stats.log_odds import log_odds, valence_bins
+from penchant.instruments.cloze.rating_formats import Rating
+from penchant.stats.typical_words import log_odds, valence_bins
 from penchant.unicode_spellings import canonical
 
 UNRATED = "none"

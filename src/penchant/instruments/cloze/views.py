@@ -23,7 +23,7 @@ from penchant.instruments.cloze.estimates import (
     unrated_words,
     without_beta,
 )
-from penchant.instruments.cloze.gap_words import MOST, GapWords
+from penchant.instruments.cloze.gap_word_figures import MOST, GapWords
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, RatingCounts, by_word
 from penchant.instruments.cloze.ratings import unrated
 from penchant.instruments.cloze.valence_labels import every_worth
@@ -33,7 +33,7 @@ from penchant.records import BaseResult
 from penchant.report.significance import measured
 from penchant.report.tables import Cell, Number, estimate, models
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import At, Line, RowSource, but, sources
+from penchant.views.row_selection import At, Line, RowSource, but, sources
 from penchant.views.section import Views
 from penchant.views.strips import Strips
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair

@@ -15,7 +15,7 @@ from penchant.corpus.slot_templates import filled
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError
 from penchant.files import sha256_file
-from penchant.tables.structured_documents import SETTINGS, Text, Written, as_written, read_document
+from penchant.tables.yaml_json_documents import SETTINGS, Text, Written, as_written, read_document
 from penchant.text_io import is_directory
 from penchant.unicode_spellings import canonical
 

@@ -18,7 +18,7 @@ from penchant.instruments.disco.views import VIEWS
 from penchant.records import Estimate
 from penchant.stats.intervals import t_mean
 from penchant.views.headline import Headline
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 

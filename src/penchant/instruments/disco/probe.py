@@ -15,12 +15,12 @@ import polars as pl
 
 from penchant.corpus.priority_sampling import spread
 from penchant.errors import DataError
-from penchant.instruments.base import Measured, Model
+from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.disco.data import DiscoSet, Person, read_disco, sentence
 from penchant.instruments.disco.estimates import disco_cautions, disco_estimates
 from penchant.instruments.disco.settings import DiscoSettings
 from penchant.instruments.item_probes import ItemProbe
-from penchant.instruments.probe_fields import written
+from penchant.instruments.probe_field_types import written
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.records import Estimate

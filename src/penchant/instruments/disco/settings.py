@@ -6,11 +6,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from penchant.instruments.probe_fields import CITED, DOCUMENT, Data, Given
+from penchant.instruments.probe_field_types import CITED, DOCUMENT, Data, Given
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import FILLERS
-from penchant.report.no_difference_text import DifferenceScale
+from penchant.report.no_difference_table import DifferenceScale
 
 DIFFERENT = "fills that differ by gender, a template"
 

@@ -25,9 +25,9 @@ from penchant.report.significance import Shown
 from penchant.report.tables import Number, P
 from penchant.stats.templates import SD
 from penchant.views.claims import Claim
-from penchant.views.figures import Drawn, Forest, interval_layers, reference
+from penchant.views.interval_figures import Drawn, Forest, interval_layers, reference
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import At, Line, RowSource, sources
+from penchant.views.row_selection import At, Line, RowSource, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, count, level, model, number, p, pair, whole
 from penchant.wording.phrases import notes_of

@@ -8,10 +8,10 @@ from penchant.instruments.gest.estimates import ALL, LABELS, LOG, OTHER_TEMPLATE
 from penchant.instruments.gest.probe import Gest, GestRow
 from penchant.report.significance import Shown
 from penchant.views.claims import Claim
-from penchant.views.figures import Forest
 from penchant.views.headline import Headline
+from penchant.views.interval_figures import Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.views.section import Views, section
 from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.templates import Text

@@ -18,14 +18,14 @@ from pydantic import Field, model_validator
 from penchant.corpus.slot_templates import Span
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.errors import DataError
-from penchant.instruments.base import Measured
+from penchant.instruments.base_probe import Measured
 from penchant.instruments.gest.estimates import LABELS, rates
 from penchant.instruments.gest.settings import SLOT, WORDS, GestSettings
 from penchant.instruments.measures import Mean
 from penchant.instruments.row_probes import Row, RowProbe
 from penchant.instruments.session import Session
 from penchant.records import Estimate
-from penchant.tables.structured_documents import Text, Written
+from penchant.tables.yaml_json_documents import Text, Written
 from penchant.wording.phrases import Note
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.probe_fields import Given, default_of
+from penchant.instruments.probe_field_types import Given, default_of
 from penchant.instruments.settings import Settings
-from penchant.tables.structured_documents import distinct
+from penchant.tables.yaml_json_documents import distinct
 
 SLOT, WORDS = "{sentence}", re.compile(r"\[([^\[\]|]+)\|([^\[\]|]+)\]")
 """The place of the sentence in a template, and its masculine and feminine word."""

@@ -14,7 +14,7 @@ from penchant.instruments.minimal_pairs.human_judgements import RATERS
 from penchant.instruments.minimal_pairs.pair_credits import HALF, TIE, UNSEEN, preferences
 from penchant.plurals import first_of
 from penchant.records import Estimate
-from penchant.stats.logistic import LACK_OF_FIT
+from penchant.stats.length_adjustment import LACK_OF_FIT
 from penchant.wording.templates import Text
 
 _WORDS = Text.of(Path(__file__).parent).below("cautions")

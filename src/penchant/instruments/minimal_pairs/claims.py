@@ -10,16 +10,16 @@ from typing import Any
 
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
-from penchant.instruments.minimal_pairs.fair_pairs import GAIN
+from penchant.instruments.minimal_pairs.fair_versus_original import GAIN
+from penchant.instruments.minimal_pairs.fixed_group_estimates import THESE, for_these_groups, of_groups
 from penchant.instruments.minimal_pairs.human_estimates import EQUAL_LENGTH, MINUS_PEOPLE
 from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
-from penchant.instruments.minimal_pairs.these_groups import THESE, for_these_groups, of_groups
 from penchant.plurals import counted
 from penchant.records import SIDES, BaseResult
 from penchant.report.significance import Shown, measured, outside, told
 from penchant.views.claims import Claim
-from penchant.views.rows import FIRST, At, Line, RowSource
+from penchant.views.row_selection import FIRST, At, Line, RowSource
 from penchant.wording.phrases import notes_of, read_method
 from penchant.wording.templates import named
 

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.base_probe import difference_signature, require_comparable
 from penchant.instruments.comparison import SCORING, models_of, scored_differently, shared_scores
+from penchant.instruments.minimal_pairs.fixed_group_estimates import THESE, beside_fixed, few, fixed
 from penchant.instruments.minimal_pairs.pair_credits import ALL, Credits, clusters, credits, deltas, paired, paired_over
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE, settings_of
-from penchant.instruments.minimal_pairs.these_groups import THESE, beside_fixed, few, fixed
 from penchant.instruments.settings import Settings
 from penchant.records import BaseResult, Estimate, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm

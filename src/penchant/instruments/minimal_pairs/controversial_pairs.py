@@ -22,7 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.errors import DataError
-from penchant.instruments.minimal_pairs.build_pairs import WORDS, FairSet
+from penchant.instruments.minimal_pairs.build_fair_pairs import WORDS, FairSet
 from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.plurals import counted
 from penchant.stats.inputs import Array

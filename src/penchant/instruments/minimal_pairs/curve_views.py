@@ -20,8 +20,8 @@ from penchant.report.sections import Curves
 from penchant.report.significance import measured, sentences
 from penchant.report.tables import Number, ReportTable
 from penchant.views import tables
-from penchant.views.figures import figure
-from penchant.views.rows import FIRST, At, RowSource
+from penchant.views.interval_figures import figure
+from penchant.views.row_selection import FIRST, At, RowSource
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, number, p
 from penchant.wording.phrases import Note, notes_of, read_method
 from penchant.wording.templates import Text

@@ -9,6 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.minimal_pairs.fixed_group_estimates import (
+    THESE,
+    beside_fixed,
+    few,
+    fixed,
+    fixed_share,
+    holding,
+)
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.pair_credits import (
     ALL,
@@ -27,14 +35,13 @@ from penchant.instruments.minimal_pairs.strata_means import (
     fixed_strata_share,
     mantel_haenszel_difference,
 )
-from penchant.instruments.minimal_pairs.these_groups import THESE, beside_fixed, few, fixed, fixed_share, holding
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate
 from penchant.report.tables import scaled
 from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.inputs import small_side
 from penchant.stats.intervals import accuracy, independent_difference
-from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
+from penchant.stats.length_adjustment import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.wording.phrases import Note
 
 CROWS_PAIRS = "crows-pairs"

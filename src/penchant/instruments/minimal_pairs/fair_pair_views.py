@@ -10,9 +10,9 @@ import polars as pl
 
 from penchant.instruments.minimal_pairs.claims import FAIR_CLAIMS
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
-from penchant.instruments.minimal_pairs.fair_pairs import FAIR, GAIN, ORIGINAL, SHARED
+from penchant.instruments.minimal_pairs.fair_versus_original import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.instruments.minimal_pairs.pair_credits import ALL
-from penchant.instruments.minimal_pairs.text_facts import facts
+from penchant.instruments.minimal_pairs.result_facts import facts
 from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS
@@ -20,8 +20,8 @@ from penchant.report.lazy_altair import alt
 from penchant.report.significance import told
 from penchant.report.tables import Number, models
 from penchant.stats.hypothesis_tests import holm
-from penchant.views.figures import Drawn
-from penchant.views.rows import At, Line, RowSource, sources
+from penchant.views.interval_figures import Drawn
+from penchant.views.row_selection import At, Line, RowSource, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, level, model, number, p
 from penchant.wording.templates import Text

@@ -15,7 +15,7 @@ from penchant.errors import DataError, MethodError, is_kept, one_of, place
 from penchant.instruments.text_defects import error_value
 from penchant.records import Item
 from penchant.tables.rows import FileRow, lacking
-from penchant.tables.structured_documents import SETTINGS
+from penchant.tables.yaml_json_documents import SETTINGS
 from penchant.text_io import stem
 
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]

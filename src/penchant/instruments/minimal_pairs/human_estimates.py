@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.minimal_pairs.fixed_group_estimates import MEAN, THESE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human_judgements import JUDGED, RATERS, Kind
 from penchant.instruments.minimal_pairs.pair_credits import (
     ALL,
@@ -21,10 +22,9 @@ from penchant.instruments.minimal_pairs.pair_credits import (
     paired_over,
 )
 from penchant.instruments.minimal_pairs.settings import PairSettings
-from penchant.instruments.minimal_pairs.these_groups import MEAN, THESE, few, fixed, fixed_share
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
-from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
+from penchant.stats.crossed_judgements import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
 from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.raters import mean_over_raters
 from penchant.wording.phrases import Note

@@ -21,7 +21,7 @@ from penchant.records import Item
 from penchant.tables.data_cautions import counted_apart
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import checked_models
-from penchant.tables.structured_documents import Number, Text, as_text
+from penchant.tables.yaml_json_documents import Number, Text, as_text
 from penchant.wording import templates
 
 Kind = Literal["choices", "ratings"]

@@ -9,16 +9,16 @@ from penchant.instruments.minimal_pairs import fair_pair_views, judgement_task
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.curve_views import curves
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
-from penchant.instruments.minimal_pairs.fair_pairs import FairPairs
+from penchant.instruments.minimal_pairs.fair_versus_original import FairPairs
+from penchant.instruments.minimal_pairs.fixed_group_estimates import for_these_groups
 from penchant.instruments.minimal_pairs.human_judgements import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
-from penchant.instruments.minimal_pairs.these_groups import for_these_groups
 from penchant.instruments.minimal_pairs.training_curve import curve
 from penchant.instruments.minimal_pairs.user_table import USER_TABLE
 from penchant.instruments.minimal_pairs.views import VIEWS
 from penchant.views.headline import Headline
-from penchant.views.rows import FIRST, At
+from penchant.views.row_selection import FIRST, At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 

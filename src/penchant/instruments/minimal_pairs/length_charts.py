@@ -13,7 +13,7 @@ from penchant.records import BaseResult
 from penchant.report import figures
 from penchant.report.figures import FAINT
 from penchant.report.lazy_altair import alt, inline
-from penchant.views.rows import sources
+from penchant.views.row_selection import sources
 from penchant.wording.templates import Text
 
 _WORDS = Text.of(Path(__file__).parent).below("charts")

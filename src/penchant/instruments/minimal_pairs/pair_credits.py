@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from penchant.engine.normalisations import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.minimal_pairs.fitted_exponents import EXPONENT, FITTED
+from penchant.instruments.minimal_pairs.fixed_group_estimates import TYPES, few, holding
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
-from penchant.instruments.minimal_pairs.these_groups import TYPES, few, holding
 from penchant.instruments.settings import Settings
 from penchant.records import BaseResult, Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, mcnemar, sign_flip

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.instruments.minimal_pairs.fixed_group_estimates import THESE, of_groups, over_groups
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -21,13 +22,12 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     mean_judgements,
 )
 from penchant.instruments.minimal_pairs.pair_credits import ALL, deltas
-from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups, over_groups
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT
 from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import P
-from penchant.views.figures import SHAPES
-from penchant.views.rows import At, Line, RowSource, sources
+from penchant.views.interval_figures import SHAPES
+from penchant.views.row_selection import At, Line, RowSource, sources
 from penchant.views.tables import Column, TableSpec, count, level, model, number, p
 from penchant.wording.templates import Text
 

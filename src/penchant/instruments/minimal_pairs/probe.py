@@ -31,7 +31,7 @@ from penchant.engine.scoring_methods import METHODS, ScoringMethod, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
-from penchant.instruments.base import SENTENCES, Measured, Model, beginning
+from penchant.instruments.base_probe import SENTENCES, Measured, Model, beginning
 from penchant.instruments.elicitation import require_chat, signed_elicitation, signed_phrases, spoken
 from penchant.instruments.elicitation_estimates import steadiness_cautions
 from penchant.instruments.item_probes import ItemProbe
@@ -52,14 +52,14 @@ from penchant.instruments.minimal_pairs.human_judgements import Judgements, read
 from penchant.instruments.minimal_pairs.pair_credits import TIE
 from penchant.instruments.minimal_pairs.scored_pairs import prefix_cautions, prefixed, scored_pairs, with_unigrams
 from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, PairSettings
-from penchant.instruments.probe_fields import cited_columns, written
+from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.session import Session
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.models.score_table import Scores
 from penchant.records import Estimate, Item, Signature
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 from penchant.wording.phrases import Note
 
 D = TypeVar("D")

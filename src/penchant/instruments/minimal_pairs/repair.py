@@ -13,7 +13,7 @@ import polars as pl
 from penchant.errors import DataError
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import Entry
-from penchant.instruments.minimal_pairs.build_pairs import Counters, FairSet, compared_lengths
+from penchant.instruments.minimal_pairs.build_fair_pairs import Counters, FairSet, compared_lengths
 from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
 from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.letter_case import capitalised

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from penchant.engine.continuation_scores import touching_cautions
+from penchant.engine.conditional_scores import touching_cautions
 from penchant.engine.scorer import Scorer, SentenceScore
 from penchant.engine.unigrams import Unigrams
 from penchant.instruments.item_probes import score_columns

@@ -10,16 +10,16 @@ from pydantic import AfterValidator, Field, model_validator
 from penchant.instruments.elicit_settings import Elicited, Phrases
 from penchant.instruments.minimal_pairs.data import pair_rows
 from penchant.instruments.minimal_pairs.defects import Marks
+from penchant.instruments.minimal_pairs.fixed_group_estimates import GROUPS, fixed
 from penchant.instruments.minimal_pairs.formats import ROLES, PairColumns
 from penchant.instruments.minimal_pairs.human_judgements import COLUMNS
-from penchant.instruments.minimal_pairs.these_groups import GROUPS, fixed
-from penchant.instruments.probe_fields import CITED, Columns, Data, Files, Given, TableField, Written, default_of
+from penchant.instruments.probe_field_types import CITED, Columns, Data, Files, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.records import BaseResult
-from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_names import listed
-from penchant.tables.structured_documents import distinct
+from penchant.report.no_difference_table import DifferenceScale
+from penchant.tables.data_sources import listed
+from penchant.tables.yaml_json_documents import distinct
 
 DIFFERENCE = "accuracy difference"
 """Name of the difference in accuracy between two models."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from penchant.errors import DataError
-from penchant.instruments.base import require_comparable
+from penchant.instruments.base_probe import require_comparable
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.pair_credits import ALL, HALF, credits, stereotyped
 from penchant.instruments.minimal_pairs.settings import settings_of

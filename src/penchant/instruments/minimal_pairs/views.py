@@ -22,6 +22,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     SLOPE,
     SPLITS,
 )
+from penchant.instruments.minimal_pairs.fixed_group_estimates import THESE, TYPES, is_fixed, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.human_estimates import kind_of
 from penchant.instruments.minimal_pairs.human_judgements import SHARE
@@ -32,15 +33,14 @@ from penchant.instruments.minimal_pairs.length_charts import (
 )
 from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, deltas, preferences, stereotyped
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
+from penchant.instruments.minimal_pairs.result_facts import degrees, facts, roles
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
-from penchant.instruments.minimal_pairs.text_facts import degrees, facts, roles
-from penchant.instruments.minimal_pairs.these_groups import THESE, TYPES, is_fixed, of_groups, sampled
 from penchant.records import BaseResult, Signature
 from penchant.report.tables import Cell, Number, P, shown
-from penchant.stats.logistic import LACK_OF_FIT
-from penchant.views.figures import Drawn, Each, Forest
+from penchant.stats.length_adjustment import LACK_OF_FIT
+from penchant.views.interval_figures import Drawn, Each, Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import FIRST, At, Line, RowSource
+from penchant.views.row_selection import FIRST, At, Line, RowSource
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.templates import Text

@@ -23,7 +23,7 @@ from penchant.records import BaseResult
 from penchant.report.significance import Shown
 from penchant.report.verdicts import CANNOT_TELL
 from penchant.views.claims import Claim, Rows, judged
-from penchant.views.rows import FIRST, At, Line, RowSource
+from penchant.views.row_selection import FIRST, At, Line, RowSource
 
 _SCORE = Shown(".1f", "target terms", "%", 1, EVEN, (0, 100))
 _POINTS = Shown("+.1f", "target terms", " points", 1, 0, (-100, 100))

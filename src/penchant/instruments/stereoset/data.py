@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from penchant.errors import DataError, GivenRow, one_of, place
 from penchant.files import sha256_file
-from penchant.tables import structured_documents
+from penchant.tables import yaml_json_documents
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.in_memory import as_yaml, rows
 from penchant.text_io import stem
@@ -72,11 +72,11 @@ class ClusterRow(BaseModel):
     """Three sentences about one target."""
 
     model_config = _IGNORING
-    id: structured_documents.Text
+    id: yaml_json_documents.Text
     """A name for the cluster, unique in the file."""
-    target: structured_documents.Text
+    target: yaml_json_documents.Text
     """The target term, such as an occupation; scores are averaged over target terms."""
-    bias_type: structured_documents.Text
+    bias_type: yaml_json_documents.Text
     """The type of bias, such as gender or profession."""
     context: Annotated[str, BeforeValidator(_sentence)]
     """Intrasentence: a sentence with BLANK where the three differ. Intersentence: the preceding sentence."""
@@ -193,7 +193,7 @@ def read_stereoset(path: Path, parts: Sequence[Part] = get_args(Part)) -> Cluste
 
     Raises DataError naming the file and the invalid key or cluster.
     """
-    content = structured_documents.read_json(path, TypeAdapter(StereoSetFile), hint=_HINT)
+    content = yaml_json_documents.read_json(path, TypeAdapter(StereoSetFile), hint=_HINT)
     of: dict[Part, list[ClusterRow]] = {"intra": content.data.intrasentence, "inter": content.data.intersentence}
     for part in parts:
         if not of[part]:

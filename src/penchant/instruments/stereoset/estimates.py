@@ -17,7 +17,7 @@ from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile, few_clusters, resampled, resampling
 from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
 from penchant.stats.intervals import accuracy, clustered_mean, t_mean
-from penchant.stats.logistic import fit, length_slope
+from penchant.stats.length_adjustment import fit, length_slope
 from penchant.wording.phrases import Method, Note
 from penchant.wording.templates import Text
 

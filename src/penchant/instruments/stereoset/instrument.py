@@ -10,7 +10,7 @@ from penchant.instruments.stereoset.estimates import SS
 from penchant.instruments.stereoset.probe import StereoSet
 from penchant.instruments.stereoset.views import VIEWS
 from penchant.views.headline import Headline
-from penchant.views.rows import FIRST, At
+from penchant.views.row_selection import FIRST, At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 

@@ -16,9 +16,9 @@ from penchant.engine.scorer import sentence_model
 from penchant.engine.scoring_methods import METHODS
 from penchant.errors import MethodError
 from penchant.files import cited
-from penchant.instruments.base import SENTENCES, Measured, Model, beginning
+from penchant.instruments.base_probe import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe
-from penchant.instruments.probe_fields import written
+from penchant.instruments.probe_field_types import written
 from penchant.instruments.session import Session
 from penchant.instruments.stereoset.cluster_scores import asked_of, require_scorable, score, way_for
 from penchant.instruments.stereoset.data import ROLES, Cluster, ClusterSet, Part, read_stereoset

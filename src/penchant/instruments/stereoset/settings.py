@@ -7,13 +7,13 @@ from typing import Annotated, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.probe_fields import CITED, Data, Given, TableField, Written, default_of
+from penchant.instruments.probe_field_types import CITED, Data, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.data import Part, as_document
 from penchant.instruments.unknown_tokens import OnUnknown
-from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_names import listed
-from penchant.tables.structured_documents import distinct
+from penchant.report.no_difference_table import DifferenceScale
+from penchant.tables.data_sources import listed
+from penchant.tables.yaml_json_documents import distinct
 
 SS_GAP, LMS_GAP = "difference of SS", "difference of LMS"
 Name = Literal["lp", "pll", "pll-word-l2r", "stereoset", "stereoset-one-mask", "given"]

@@ -31,9 +31,9 @@ from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP
 from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.tables import Cell, estimate
-from penchant.views.figures import Each, Forest, Panels
+from penchant.views.interval_figures import Each, Forest, Panels
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import FIRST, At, Line, RowSource, but, sources
+from penchant.views.row_selection import FIRST, At, Line, RowSource, but, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 

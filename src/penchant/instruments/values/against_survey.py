@@ -15,7 +15,7 @@ from penchant.instruments.values.representativeness import People, beside_people
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.consistency import ALPHA, cronbach_alpha
-from penchant.stats.spread import FEW, bonett, spread_interval
+from penchant.stats.sd_interval import FEW, bonett, spread_interval
 from penchant.stats.weighted import (
     effective_n,
     linearised,

@@ -13,8 +13,8 @@ from penchant.records import Estimate
 from penchant.stats.bootstrap import resampled
 from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level
 from penchant.stats.intervals import clustered_ratio
-from penchant.stats.spread import FEW as FEWEST
-from penchant.stats.spread import bonett, spread_interval
+from penchant.stats.sd_interval import FEW as FEWEST
+from penchant.stats.sd_interval import bonett, spread_interval
 from penchant.wording.phrases import Method, Note
 
 Line = Literal["origin", "difference"]

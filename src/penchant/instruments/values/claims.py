@@ -17,7 +17,7 @@ from penchant.records import BaseResult
 from penchant.report.significance import Shown, measured, told
 from penchant.report.verdicts import YES
 from penchant.views.claims import Claim, judged
-from penchant.views.rows import FIRST, At, Line, RowSource, but
+from penchant.views.row_selection import FIRST, At, Line, RowSource, but
 
 _WIDTH = HIGH - LOW
 _RATING = Shown(".2f", "statements", null=MIDDLE, ends=(LOW, HIGH))

@@ -17,10 +17,10 @@ from penchant.files import sha256_file
 from penchant.instruments.elicit_settings import Phrases
 from penchant.letter_case import capitalised
 from penchant.plurals import counted
-from penchant.tables.data_names import SET_FILE, bundled, find_data
+from penchant.tables.data_sources import SET_FILE, bundled, find_data
 from penchant.tables.in_memory import NAME, document_of, is_table, plain
 from penchant.tables.rows import read_models
-from penchant.tables.structured_documents import Text, Written, read_document
+from penchant.tables.yaml_json_documents import Text, Written, read_document
 from penchant.text_io import is_directory
 from penchant.unicode_spellings import canonical
 from penchant.wording import templates

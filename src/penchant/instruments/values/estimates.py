@@ -27,8 +27,8 @@ from penchant.stats.bootstrap import expanded_percentile, percentile
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
-from penchant.stats.spread import FEW as FEW_VALUES
-from penchant.stats.spread import bonett, spread_interval
+from penchant.stats.sd_interval import FEW as FEW_VALUES
+from penchant.stats.sd_interval import bonett, spread_interval
 from penchant.wording.phrases import Method, Note
 
 WIDEST = 2.0

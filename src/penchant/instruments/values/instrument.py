@@ -14,9 +14,9 @@ from penchant.instruments.values.survey_description import SurveyFile
 from penchant.instruments.values.user_table import USER_TABLE
 from penchant.instruments.values.views import VIEWS
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes
-from penchant.tables.data_names import SET_FILE, bundled
+from penchant.tables.data_sources import SET_FILE, bundled
 from penchant.views.headline import Headline
-from penchant.views.rows import FIRST, At
+from penchant.views.row_selection import FIRST, At
 from penchant.views.section import section
 
 

@@ -14,7 +14,7 @@ from penchant.corpus.priority_sampling import spread
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, MethodError
-from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.base_probe import Measured, Model, Probe, beginning
 from penchant.instruments.elicitation import require_chat, signed_elicitation, spoken
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import known_items, known_texts, signed_unknown

@@ -17,7 +17,7 @@ from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
-from penchant.views.rows import FIRST, At, but, sources
+from penchant.views.row_selection import FIRST, At, but, sources
 from penchant.wording.templates import Text
 
 _WIDTH = 290

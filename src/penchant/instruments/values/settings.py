@@ -8,12 +8,12 @@ from pydantic import Field
 
 from penchant.errors import MethodError
 from penchant.instruments.elicit_settings import Elicited
-from penchant.instruments.probe_fields import CITED, Data, Given, TableField, default_of
+from penchant.instruments.probe_field_types import CITED, Data, Given, TableField, default_of
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.values.calibration import Line
 from penchant.instruments.values.data import file_of_set
 from penchant.instruments.values.survey import file_of_survey
-from penchant.report.no_difference_text import DifferenceScale
+from penchant.report.no_difference_table import DifferenceScale
 
 DIFFERENCE = "difference of ratings"
 """The measure of the difference between two groups, or between two models."""

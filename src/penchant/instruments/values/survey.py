@@ -29,12 +29,12 @@ from penchant.instruments.values.respondents import (
 from penchant.instruments.values.survey_description import DEFAULT, SurveyFile
 from penchant.instruments.values.survey_rows import Reading
 from penchant.plurals import counted
-from penchant.tables.data_names import suggestion
+from penchant.tables.data_sources import suggestion
 from penchant.tables.footer_rows import footer
 from penchant.tables.in_memory import document_of, path_of, texts
 from penchant.tables.rows import FileRow, read_labelled
-from penchant.tables.structured_documents import read_document
 from penchant.tables.survey_files import Labels
+from penchant.tables.yaml_json_documents import read_document
 from penchant.wording.phrases import Note, Notes
 
 _NAMED = 5

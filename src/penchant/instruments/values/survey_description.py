@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from penchant.instruments.values.data import HIGH, LOW
 from penchant.number_parsing import numeral
-from penchant.tables.structured_documents import SETTINGS, Number
+from penchant.tables.yaml_json_documents import SETTINGS, Number
 
 DEFAULT = "default"
 """The key of the scale of columns without their own scale."""

@@ -54,14 +54,14 @@ from penchant.instruments.values.group_distance import (
     NEARER,
 )
 from penchant.instruments.values.representativeness import FROM_SURVEY, REPRESENTATIVE
-from penchant.report.no_difference_text import NEVER
+from penchant.report.no_difference_table import NEVER
 from penchant.report.significance import ALPHA as TOLD
 from penchant.report.significance import deciding
 from penchant.report.tables import DECIDES, Cell, Number, P, estimate
 from penchant.stats.bootstrap import FEW_CLUSTERS
 from penchant.stats.consistency import ALPHA
 from penchant.stats.equivalence import detectable
-from penchant.views.rows import FIRST, At, Line, RowSource, but
+from penchant.views.row_selection import FIRST, At, Line, RowSource, but
 from penchant.views.tables import Column, TableSpec, beside, count, level, model, number, p, pair
 
 # The smallest difference that this study could detect

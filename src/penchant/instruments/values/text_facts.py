@@ -17,7 +17,7 @@ from penchant.letter_case import WITH_RULES, capitalised
 from penchant.records import BaseResult
 from penchant.report.item_browser import every_item
 from penchant.stats.bootstrap import FEWEST_BEYOND
-from penchant.views.rows import At, Line, RowSource, sources
+from penchant.views.row_selection import At, Line, RowSource, sources
 from penchant.wording.phrases import in_words, notes_of
 
 

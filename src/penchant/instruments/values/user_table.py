@@ -15,7 +15,7 @@ from penchant.instruments.user_table import ID, Role, StudyParts, TableReader, U
 from penchant.instruments.values.data import SETS, StatementRow, read_values
 from penchant.instruments.values.probe import Values
 from penchant.stats.power import detectable_mean
-from penchant.tables.data_names import SET_FILE, bundled
+from penchant.tables.data_sources import SET_FILE, bundled
 from penchant.wording.templates import Text
 
 SPREAD = 1.0

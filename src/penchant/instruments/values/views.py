@@ -21,9 +21,9 @@ from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
-from penchant.views.figures import Drawn, Forest
+from penchant.views.interval_figures import Drawn, Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.rows import FIRST, At, RowSource, sources
+from penchant.views.row_selection import FIRST, At, RowSource, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.wording.templates import Text

@@ -10,7 +10,7 @@ from penchant.instruments.vector_bias.measures import AGAINST, UNION
 from penchant.records import BaseResult
 from penchant.report.significance import Shown
 from penchant.views.claims import Claim
-from penchant.views.rows import At, Line, RowSource, but
+from penchant.views.row_selection import At, Line, RowSource, but
 from penchant.wording.phrases import notes_of
 
 _DISTANCE = Shown("+.2f", "words")

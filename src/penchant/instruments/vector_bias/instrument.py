@@ -1,6 +1,6 @@
 """The entry point of vector-bias."""
 
-from penchant.corpus.stimulus_files import SCHEMAS
+from penchant.corpus.stimulus_file_models import SCHEMAS
 from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.vector_bias.estimates import differences
@@ -9,7 +9,7 @@ from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.instruments.vector_bias.views import VIEWS
 from penchant.views.headline import Headline
-from penchant.views.rows import At
+from penchant.views.row_selection import At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 

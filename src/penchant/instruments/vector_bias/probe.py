@@ -15,8 +15,8 @@ from penchant.corpus.association_categories import Category, WordList
 from penchant.corpus.priority_sampling import spread
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.errors import DataError
-from penchant.instruments.base import Measured, Model, Probe, TextNeeds
-from penchant.instruments.probe_fields import cited_columns, written
+from penchant.instruments.base_probe import Measured, Model, Probe, TextNeeds
+from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.session import Session, require_static
 from penchant.instruments.unknown_tokens import told_respelt
 from penchant.instruments.vector_bias.cells import SIDES, cells, with_numbers
@@ -25,7 +25,7 @@ from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.letter_case import lowered
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 from penchant.vectors.static_vectors import StaticVectors
 
 _READ_AS = "weat"

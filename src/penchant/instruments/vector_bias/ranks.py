@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from penchant.errors import StudyError
-from penchant.instruments.base import require_comparable
+from penchant.instruments.base_probe import require_comparable
 from penchant.instruments.vector_bias.cells import CategoryVectors, shared_cells
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of, observed
 from penchant.instruments.vector_bias.measures import UNION, Measure

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.corpus.stimuli_from_python import WORD, file_of_set, word_rows
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, Written, default_of
+from penchant.instruments.probe_field_types import CITED, Columns, Data, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.vector_bias.measures import Distance, Measure
 from penchant.limits import RESAMPLES
-from penchant.tables.structured_documents import distinct
+from penchant.tables.yaml_json_documents import distinct
 
 Measures = Annotated[
     Given[tuple[Measure, ...], Iterable[Measure]], Field(min_length=1, strict=False), AfterValidator(distinct)

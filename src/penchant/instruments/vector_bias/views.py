@@ -16,9 +16,9 @@ from penchant.instruments.vector_bias.ranks import mean_ranks, rankings
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import BaseResult, Estimate, summary_table
 from penchant.report.tables import Number
-from penchant.views.figures import Forest, Panels
+from penchant.views.interval_figures import Forest, Panels
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import At, RowSource, but
+from penchant.views.row_selection import At, RowSource, but
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import notes_of

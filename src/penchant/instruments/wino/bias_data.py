@@ -19,7 +19,7 @@ from penchant.plurals import first_of
 from penchant.records import Item
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.rows import lacking, read_models, read_rows
-from penchant.tables.structured_documents import Written
+from penchant.tables.yaml_json_documents import Written
 from penchant.text_io import is_directory, read_text
 from penchant.wording.phrases import Note
 

@@ -26,9 +26,9 @@ from penchant.instruments.wino.claims import BIAS_CLAIMS
 from penchant.instruments.wino.pronoun_scores import WORDS, first_score, scoring_facts, strips
 from penchant.records import BaseResult
 from penchant.report.tables import Cell
-from penchant.views.figures import Forest
+from penchant.views.interval_figures import Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import FIRST, At, Line, RowSource
+from penchant.views.row_selection import FIRST, At, Line, RowSource
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
 

@@ -11,7 +11,7 @@ from penchant.instruments.wino.pronoun_scores import ALL
 from penchant.records import SIDES, BaseResult
 from penchant.report.significance import Shown
 from penchant.views.claims import Claim
-from penchant.views.rows import FIRST, At, Line, sources
+from penchant.views.row_selection import FIRST, At, Line, sources
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
 _POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))

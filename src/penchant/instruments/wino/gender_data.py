@@ -18,7 +18,7 @@ from penchant.records import Item
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import lacking, read_models, read_rows
-from penchant.tables.structured_documents import SETTINGS, Text, Written
+from penchant.tables.yaml_json_documents import SETTINGS, Text, Written
 from penchant.text_io import is_directory
 from penchant.wording.phrases import Note
 

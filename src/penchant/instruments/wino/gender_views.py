@@ -33,9 +33,9 @@ from penchant.instruments.wino.pronoun_scores import ALL, WORDS, first_score, sc
 from penchant.records import BaseResult
 from penchant.report.tables import Cell
 from penchant.stats.templates import SD, SHARE
-from penchant.views.figures import Forest
+from penchant.views.interval_figures import Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import FIRST, At, Line, RowSource, sources
+from penchant.views.row_selection import FIRST, At, Line, RowSource, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair

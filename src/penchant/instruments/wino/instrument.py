@@ -11,7 +11,7 @@ from penchant.instruments.wino.probe import WinoBias, Winogender
 from penchant.instruments.wino.pronoun_scores import WORDS
 from penchant.instruments.wino.settings import PREFERS_PRO, PRO_DIFFERENCE
 from penchant.views.headline import Headline
-from penchant.views.rows import FIRST, At
+from penchant.views.row_selection import FIRST, At
 from penchant.views.section import section
 
 _WHOLE: dict[str, Any] = {"scope": "overall", "normalise": FIRST}

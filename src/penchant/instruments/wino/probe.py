@@ -12,9 +12,9 @@ from penchant.engine.normalisations import check_normalise, constants
 from penchant.engine.scorer import SentenceScore, sentence_model
 from penchant.engine.scoring_methods import method_for
 from penchant.files import cited
-from penchant.instruments.base import SENTENCES, Measured, Model, beginning
+from penchant.instruments.base_probe import SENTENCES, Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe, score_columns
-from penchant.instruments.probe_fields import cited_columns, written
+from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.instruments.wino import bias_estimates, gender_estimates
@@ -28,7 +28,7 @@ from penchant.instruments.wino.gender_data import (
 )
 from penchant.instruments.wino.settings import PronounSettings, WinoBiasSettings, WinogenderSettings
 from penchant.records import Estimate, Item, Signature
-from penchant.tables.data_names import listed
+from penchant.tables.data_sources import listed
 from penchant.wording.phrases import Note
 
 

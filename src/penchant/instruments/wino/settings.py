@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, Written, default_of
+from penchant.instruments.probe_field_types import CITED, Columns, Data, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
 from penchant.instruments.wino.gender_data import WinogenderColumns
-from penchant.report.no_difference_text import DifferenceScale
-from penchant.tables.data_names import listed
-from penchant.tables.structured_documents import distinct
+from penchant.report.no_difference_table import DifferenceScale
+from penchant.tables.data_sources import listed
+from penchant.tables.yaml_json_documents import distinct
 
 PREFERS_PRO = "share preferring the pro-stereotypical pronoun"
 PREFERS_MALE = "share preferring the male pronoun"

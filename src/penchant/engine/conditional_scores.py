@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from penchant.engine.read_requests import LogProbs
+from penchant.engine.forward_requests import LogProbs
 from penchant.engine.scoring_methods import METHODS, mask_of, method_for, single_token
 from penchant.engine.sentence_scores import SentenceScore, SentenceScorer, only
 from penchant.engine.span_scores import beyond, touching

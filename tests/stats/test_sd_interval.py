@@ -13,7 +13,7 @@ from scipy import special
 
 from pages import number, table_of
 from penchant.instruments.values.calibration import lines, rating, resampled_lines
-from penchant.stats.spread import spread_interval
+from penchant.stats.sd_interval import spread_interval
 
 Array = NDArray[np.float64]
 

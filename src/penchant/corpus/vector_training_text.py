@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from penchant.corpus.block_lines import Units, splitter
 from penchant.corpus.block_processing import Pass, Progress
+from penchant.corpus.lines_and_sentences import Units, splitter
 from penchant.corpus.nfc import normalise
 from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.text_files import Layout, TextFile

@@ -13,7 +13,7 @@ from scipy import stats
 import penchant as pc
 from answers import Answer, refused
 from penchant.errors import MethodError
-from penchant.report.no_difference_text import tables
+from penchant.report.no_difference_table import tables
 from penchant.study.result_directories import read_outcome
 
 Program = Callable[..., Answer]

@@ -19,7 +19,7 @@ from penchant.engine.base_scorer import require_batch
 from penchant.errors import MethodError, ModelError, StudyError
 from penchant.files import join_names
 from penchant.hub.data_sets import repositories
-from penchant.instruments.probe_fields import written
+from penchant.instruments.probe_field_types import written
 from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run as Run
 from penchant.instruments.session import Session
@@ -28,11 +28,11 @@ from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.models.score_table import Scores
-from penchant.models.unicode_equivalents import with_equivalents
+from penchant.models.spelling_choice import with_equivalents
 from penchant.progress import bars
 from penchant.records import BaseResult as AnyResult
 from penchant.records import Estimate, Signature, summary_table
-from penchant.tables.data_names import find_all, find_data
+from penchant.tables.data_sources import find_all, find_data
 from penchant.tables.typed_columns import holds_text
 from penchant.vectors.static_vectors import StaticVectors
 from penchant.wording.phrases import Note

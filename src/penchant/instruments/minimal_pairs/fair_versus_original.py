@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from penchant.instruments.base import Measured, Model
+from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.minimal_pairs.cautions import fair_cautions, line_cautions, pair_cautions
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
 from penchant.instruments.minimal_pairs.estimates import pair_estimates
@@ -18,7 +18,7 @@ from penchant.instruments.minimal_pairs.pair_credits import ALL, credits
 from penchant.instruments.minimal_pairs.probe import Drawn, PairProbe, cite
 from penchant.instruments.minimal_pairs.settings import FairPairsSettings
 from penchant.instruments.minimal_pairs.strata_means import overlapping_difference
-from penchant.instruments.probe_fields import cited_columns
+from penchant.instruments.probe_field_types import cited_columns
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm

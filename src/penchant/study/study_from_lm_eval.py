@@ -18,10 +18,10 @@ from penchant.files import occupied, safe, write_text
 from penchant.instruments.user_table import csv_text
 from penchant.plurals import counted
 from penchant.study.study_from_table import UserStudy, study_of_table
-from penchant.tables.data_names import find_all, listed
+from penchant.tables.data_sources import find_all, listed
 from penchant.tables.rows import read_rows
-from penchant.tables.structured_documents import read_yaml
 from penchant.tables.yaml_file import Loader
+from penchant.tables.yaml_json_documents import read_yaml
 
 _REFUSED = {
     "num_fewshot": "penchant gives a model no examples",

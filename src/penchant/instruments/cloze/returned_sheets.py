@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from penchant.errors import DataError, place, visible
 from penchant.instruments.cloze.data import GAP, filled
-from penchant.instruments.cloze.rating_tables import (
+from penchant.instruments.cloze.rating_formats import (
     FIELDS,
     Columns,
     Rating,
@@ -25,8 +25,8 @@ from penchant.instruments.cloze.variety_scale import TRUTHS
 from penchant.letter_case import WITH_RULES
 from penchant.plurals import counted, of_all
 from penchant.report.significance import listed
-from penchant.tables.data_names import listed as one_or_several
-from penchant.tables.data_names import suggestion
+from penchant.tables.data_sources import listed as one_or_several
+from penchant.tables.data_sources import suggestion
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import lacking, read_rows
 from penchant.unicode_spellings import as_named, canonical

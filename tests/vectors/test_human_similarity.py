@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 
 from penchant.errors import MethodError
-from penchant.vectors import similarity
+from penchant.vectors import human_similarity
+from penchant.vectors.human_similarity import similarity_tests
 from penchant.vectors.saving import save_vectors
-from penchant.vectors.similarity import similarity_tests
 from penchant.vectors.static_vectors import read_vectors
 from penchant.vectors.token_file import Trained
 
@@ -34,7 +34,7 @@ def judged(file: str) -> list[tuple[str, str, float]]:
 def of_the_tests(share: float, seed: int = 0) -> Trained:
     """Random vectors of some of the words in both tests, in random case, some twice."""
     rng = np.random.default_rng(seed)
-    known = sorted({word for file in similarity.FILES.values() for pair in judged(file) for word in pair[:2]})
+    known = sorted({word for file in human_similarity.FILES.values() for pair in judged(file) for word in pair[:2]})
     words = [word for word in known if rng.random() < share]
     words = [[word, word.upper(), word.title()][rng.integers(3)] for word in words]
     words += [word.lower() for word in words if not word.islower() and rng.random() < 0.5]
@@ -49,7 +49,7 @@ def test_against_gensim(share: float) -> None:
     other.add_vectors(list(given.words), given.matrix)
     found = similarity_tests(given)
     assert [(own.name, own.pairs) for own in found] == [("WordSim-353", 353), ("SimLex-999", 999)]
-    for own, file in zip(found, similarity.FILES.values(), strict=True):
+    for own, file in zip(found, human_similarity.FILES.values(), strict=True):
         _, spearman, missing = other.evaluate_word_pairs(datapath(file))
         assert own.rho == pytest.approx(spearman.statistic, abs=1e-6)
         assert own.p == pytest.approx(spearman.pvalue, rel=1e-4)

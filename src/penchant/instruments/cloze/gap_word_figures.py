@@ -17,7 +17,7 @@ from penchant.report.figures import FAINT, FONT, INK, Figure
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import models
-from penchant.views.figures import figure
+from penchant.views.interval_figures import figure
 from penchant.views.text_wrapping import cut, text_width, wrapped
 from penchant.wording.templates import Text
 

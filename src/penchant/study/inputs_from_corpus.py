@@ -13,19 +13,19 @@ from pydantic import BaseModel, Field
 from penchant._version import __version__
 from penchant.corpus.block_search import Duplicates, Extraction, extraction
 from penchant.corpus.extraction import extract
-from penchant.corpus.occurrence_tables import notes, read_record
+from penchant.corpus.occurrence_lookup import notes, read_record
 from penchant.corpus.occurrences import Bound
 from penchant.corpus.process_pool import worthwhile
 from penchant.corpus.text_files import Layout, TextFile, find_texts
-from penchant.corpus.tokenized_text import tokens
 from penchant.corpus.vector_training import method, read_card, still_true, train
+from penchant.corpus.vector_training_text import tokens
 from penchant.files import distinct, safe, sha256_file
-from penchant.instruments.base import Probe, TextNeeds
+from penchant.instruments.base_probe import Probe, TextNeeds
 from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
 from penchant.plurals import counted
 from penchant.study.manifest_records import PreparedRecord
-from penchant.tables.data_names import listed
-from penchant.tables.structured_documents import SETTINGS
+from penchant.tables.data_sources import listed
+from penchant.tables.yaml_json_documents import SETTINGS
 
 TRAINED = "trained:"
 """Prefix of the names of models that the study trains."""

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from penchant.errors import ModelError, PenchantError, shortened
 from penchant.models.checkpoint_config import first_token
 from penchant.models.file_hashes import Digests
-from penchant.models.proofs import Batching
 from penchant.models.served import SLOTS, TOKENIZER, Client, Completion, RefusedRequestError, ServedAddress
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import PROBES, named_tokenizer, of_bytes
+from penchant.models.verified_properties import Batching
 from penchant.plurals import counted
 
 NOISE, BOUND = 1e-2, 0.5

@@ -15,7 +15,7 @@ from scipy import stats
 from pages import numbers
 from penchant.errors import DataError
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
-from penchant.stats.crossed import FEW_ITEMS, FEW_RATERS, WIDE, ceiling, correlation, left_out, majority
+from penchant.stats.crossed_judgements import FEW_ITEMS, FEW_RATERS, WIDE, ceiling, correlation, left_out, majority
 from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]

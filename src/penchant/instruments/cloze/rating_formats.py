@@ -15,7 +15,7 @@ from penchant.plurals import counted
 from penchant.tables.data_cautions import counted_apart
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import checked_models, read_rows
-from penchant.tables.structured_documents import Text
+from penchant.tables.yaml_json_documents import Text
 from penchant.wording.phrases import Note
 
 FIELDS = ("sentence", "word", "rater", "rating")

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import polars as pl
 
 from penchant.corpus.block_search import LONGEST
-from penchant.corpus.length_bins import KEY
 from penchant.corpus.nfc import normalise
+from penchant.corpus.occurrence_columns import KEY
 from penchant.errors import DataError, MethodError, one_of
 from penchant.plurals import counted, first_of, for_one, of_all
 from penchant.text_io import require_file

@@ -14,7 +14,7 @@ from penchant.report.figures import COLOURS, FAINT, Figure
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt, inline
 from penchant.report.tables import is_few
-from penchant.views.rows import At, Line, RowSource, parted, sources, together
+from penchant.views.row_selection import At, Line, RowSource, parted, sources, together
 from penchant.wording.templates import Text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from penchant.tables.structured_documents import as_text, as_written
+from penchant.tables.yaml_json_documents import as_text, as_written
 from penchant.unicode_spellings import canonical
 
 SET_FILE = "set.yaml"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.records import Estimate
 from penchant.report.significance import Estimated
-from penchant.views.rows import Line
+from penchant.views.row_selection import Line
 from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10

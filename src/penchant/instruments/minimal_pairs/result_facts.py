@@ -10,15 +10,15 @@ import polars as pl
 
 from penchant.instruments.minimal_pairs.estimates import CROWS_PAIRS
 from penchant.instruments.minimal_pairs.fitted_exponents import exponent_range
+from penchant.instruments.minimal_pairs.fixed_group_estimates import THESE
 from penchant.instruments.minimal_pairs.formats import PREFIX
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.length_charts import is_curve
 from penchant.instruments.minimal_pairs.pair_credits import pair_of, stereotyped
-from penchant.instruments.minimal_pairs.these_groups import THESE
 from penchant.records import BaseResult
 from penchant.report.item_browser import every_item
-from penchant.stats.logistic import LACK_OF_FIT
-from penchant.views.rows import At, Line, parted, sources
+from penchant.stats.length_adjustment import LACK_OF_FIT
+from penchant.views.row_selection import At, Line, parted, sources
 from penchant.wording.phrases import read_method
 
 

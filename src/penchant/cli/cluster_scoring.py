@@ -46,7 +46,7 @@ def stream(
     from penchant.cluster.connect import imported, joined
     from penchant.cluster.model_transfer import wanted
     from penchant.cluster.pool import WorkerPool
-    from penchant.cluster.score_stream import Recipe, Stream, check_on_error, refuse_tables
+    from penchant.cluster.resumable_scoring import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
     from penchant.engine.normalisations import FREQUENCY, PREFIXED, check_normalise
     from penchant.engine.scoring_methods import method_for

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penchant.corpus.group_counts import ContrastCounts, Grouped, GroupSearch, count_groups
+from penchant.corpus.cooccurrence_counts import ContrastCounts, Grouped, GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError
 

@@ -14,8 +14,8 @@ from transformers.pytorch_utils import Conv1D
 
 import penchant as pc
 from builders import language_model
-from penchant.models import weight_packing
-from penchant.models.weight_packing import PackedLayers
+from penchant.models import cpu_weight_layout
+from penchant.models.cpu_weight_layout import PackedLayers
 
 Zoo = Callable[[str], Path]
 
@@ -41,7 +41,7 @@ class Small(torch.nn.Module):
 
 @pytest.fixture
 def packable(monkeypatch: pytest.MonkeyPatch) -> Small:
-    monkeypatch.setattr(weight_packing, "WIDE", 0)  # as on a processor with wider registers than AVX2's
+    monkeypatch.setattr(cpu_weight_layout, "WIDE", 0)  # as on a processor with wider registers than AVX2's
     model = Small()
     if not PackedLayers(Small()).layers:
         pytest.skip("this build of torch has no oneDNN")
@@ -66,7 +66,7 @@ def test_products_stay_the_same_and_can_be_undone(packable: Small) -> None:
 def test_no_weight_is_in_memory_twice_and_undone_packing_has_all_again(
     zoo: Zoo, packable: Small, name: str, dtype: torch.dtype
 ) -> None:
-    if weight_packing._widens(dtype):
+    if cpu_weight_layout._widens(dtype):
         pytest.skip(f"this processor has no instructions for {dtype}, so nothing is packed in it")
     loader = AutoModelForMaskedLM if name == "bert" else AutoModelForCausalLM
     model = loader.from_pretrained(zoo(name), dtype=dtype)
@@ -88,7 +88,7 @@ def test_no_weight_is_in_memory_twice_and_undone_packing_has_all_again(
 def test_narrow_registers_pack_only_layers_with_many_outputs(
     packable: Small, monkeypatch: pytest.MonkeyPatch, capability: str, fewest: int
 ) -> None:
-    monkeypatch.setattr(weight_packing, "WIDE", 4)
+    monkeypatch.setattr(cpu_weight_layout, "WIDE", 4)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     layers = PackedLayers(packable).layers
     assert layers == [layer for layer in (packable.one, packable.two) if layer.bias.numel() >= fewest]
@@ -96,8 +96,8 @@ def test_narrow_registers_pack_only_layers_with_many_outputs(
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_without_instructions_a_product_is_rounded_once(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_packing, "_widens", lambda _: True)
-    monkeypatch.setattr(weight_packing, "_WIDENED", 16)  # two or three outputs at a time
+    monkeypatch.setattr(cpu_weight_layout, "_widens", lambda _: True)
+    monkeypatch.setattr(cpu_weight_layout, "_WIDENED", 16)  # two or three outputs at a time
     model = Small().to(dtype)
     model.dtype = dtype
     before = {key: value.clone() for key, value in model.state_dict().items()}
@@ -117,7 +117,7 @@ def test_without_instructions_a_product_is_rounded_once(dtype: torch.dtype, monk
 
 
 def test_float16_with_instructions_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_packing, "_widens", lambda _: False)
+    monkeypatch.setattr(cpu_weight_layout, "_widens", lambda _: False)
     model = Small().half()
     model.dtype = torch.float16
     assert not PackedLayers(model).layers
@@ -126,7 +126,7 @@ def test_float16_with_instructions_is_left_to_torch(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_scores_without_instructions_are_those_of_torch(zoo: Zoo, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_packing, "_widens", lambda _: True)
+    monkeypatch.setattr(cpu_weight_layout, "_widens", lambda _: True)
     wide = language_model(zoo("gpt2"), dtype=dtype)
     assert any("forward" in vars(module) for module in wide.network.model.modules())
     monkeypatch.setenv("PENCHANT_PLAIN", "1")
@@ -165,12 +165,12 @@ def test_a_model_that_reads_a_weight_itself_is_left_alone(zoo: Zoo, monkeypatch:
 
 
 def test_a_model_that_would_answer_otherwise_is_left_alone(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = weight_packing._packed
+    plain = cpu_weight_layout._packed
     before = pc.score(language_model(zoo("bert")), ["Rain"])["score"][0]
 
     def wrong(reordered: torch.Tensor, bias: torch.Tensor | None) -> Callable[[torch.Tensor], torch.Tensor]:
         forward = plain(reordered, bias)
         return lambda states: forward(states) * 1.01
 
-    monkeypatch.setattr(weight_packing, "_packed", wrong)
+    monkeypatch.setattr(cpu_weight_layout, "_packed", wrong)
     is_left_alone(zoo, before)
