@@ -215,6 +215,8 @@ class Signature(Mapping[str, str]):
 
 SETTINGS = "settings.json"
 """The name of the file with the probe's settings in a result directory."""
+LEFT_OUT = "left-out.json"
+"""The name of the file with the notes on data that were not used."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,8 @@ class BaseResult:
     """Result of a probe for one model.
 
     `items` has one row per stimulus with its scores, and `summary` one row per estimate with its signature. `cautions`
-    should be read before the estimates are used. `settings` are the parameters of the probe as JSON types.
+    should be read before the estimates are used. `settings` are the parameters of the probe as JSON types, and
+    `left_out` notes on the data that were not used.
     """
 
     signature: Signature
@@ -230,10 +233,11 @@ class BaseResult:
     summary: pl.DataFrame
     cautions: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Notes = ()
 
     @asked
     def save(self, directory: str | Path) -> list[Path]:
-        """Write items, summary, signature and settings to a directory, each file atomically, and return the paths."""
+        """Write the tables, signature, settings and notes to a directory, each file atomically; return the paths."""
         import polars as pl
 
         from penchant.files import write_json, write_parquet, write_text
@@ -244,7 +248,8 @@ class BaseResult:
         lines = [str(self.signature), *map(one_line, self.cautions)]
         write_text("\n".join(lines) + "\n", out / "signature.txt")
         write_json(dict(self.settings), out / SETTINGS)
-        return [out / name for name in ("items.parquet", "summary.parquet", "signature.txt", SETTINGS)]
+        write_json([note.plain() for note in self.left_out], out / LEFT_OUT)
+        return [out / name for name in ("items.parquet", "summary.parquet", "signature.txt", SETTINGS, LEFT_OUT)]
 
 
 class Saved(NamedTuple):
@@ -255,6 +260,7 @@ class Saved(NamedTuple):
     summary: pl.DataFrame
     cautions: tuple[str, ...]
     settings: Mapping[str, Any]
+    left_out: Notes
 
 
 def read_result(directory: str | Path) -> Saved:
@@ -273,21 +279,22 @@ def read_result(directory: str | Path) -> Saved:
         hint = f"the results of this study are in {', '.join(map(str, inside))}" if inside else ""
         raise StudyError(f"contains no result ({error})", where=str(out), hint=hint) from error
     summary = with_nan(tables[1].drop("model", strict=False))
-    return Saved(Signature.parse(first), tables[0], summary, tuple(cautions), _read_settings(out))
+    left_out = tuple(map(Note.read, _read_json(out / LEFT_OUT, list, "notes")))
+    settings = _read_json(out / SETTINGS, dict, "settings")
+    return Saved(Signature.parse(first), tables[0], summary, tuple(cautions), settings, left_out)
 
 
-def _read_settings(out: Path) -> Mapping[str, Any]:
-    file = out / SETTINGS
+def _read_json(file: Path, kind: type, content: str) -> Any:
     if not file.exists():
-        message = f"has no {SETTINGS}; it may be from an earlier version of penchant"
-        raise StudyError(message, where=str(out), hint="measure again with this version of penchant")
+        message = f"has no {file.name}; it may be from an earlier version of penchant"
+        raise StudyError(message, where=str(file.parent), hint="measure again with this version of penchant")
     try:
-        settings = json.loads(read_text(file))
+        found = json.loads(read_text(file))
     except (DataError, ValueError, RecursionError) as error:
         raise StudyError(f"cannot be read ({error})", where=str(file), hint="measure again") from error
-    if not isinstance(settings, dict):
-        raise StudyError("contains no settings", where=str(file), hint="measure again")
-    return settings
+    if not isinstance(found, kind):
+        raise StudyError(f"contains no {content}", where=str(file), hint="measure again")
+    return found
 
 
 def with_nulls(table: pl.DataFrame) -> pl.DataFrame:

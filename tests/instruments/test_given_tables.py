@@ -84,7 +84,7 @@ def test_pairs_and_lists_of_occupations(made: Callable[[Any], Any], tmp_path: Pa
         assert {**published.labels, "set": ""} == {**row.labels, "set": ""}
     odd = {"pro": PAIRS[0]["pro"], "anti": "[The cook] left as [she] was here.", "type": 1}
     (caution,) = pc.WinoBias(made([*PAIRS, odd])).read_set().cautions
-    assert "1 of 3 pairs" in caution and "row 3 of the data#" in caution
+    assert "1 of 3 pairs" in str(caution) and "row 3 of the data#" in str(caution)
     for rows, where in (([odd], "row 1"), ([{**PAIRS[0], "type": 3}], "row 1 ('type')"), ([{"pro": "x"}], "row 1")):
         assert where in refusal(lambda rows=rows: pc.WinoBias(made(rows)).texts(), DataError)  # type: ignore[misc]
 

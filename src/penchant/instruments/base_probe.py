@@ -192,13 +192,14 @@ class Probe(Settings, ABC, Generic[M]):
         """Return the result of a measurement, without a model. Call it on the probe returned by `settle`."""
         estimates = list(self.summarise(measured))
         summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
-        cautions = (*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))
+        cautions = tuple(dict.fromkeys((*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))))
         return Result(
             signature,
             self._with_own_ids(measured.items, base),
             summary,
             tuple(dict.fromkeys(map(str, cautions))),
             self.saved(),
+            tuple(caution for caution in cautions if isinstance(caution, Note) and caution.left_out),
         )
 
     def _with_own_ids(self, items: pl.DataFrame, base: Sequence[Path]) -> pl.DataFrame:

@@ -124,11 +124,13 @@ def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
     sizes = items.group_by("group", maintain_order=True).len().rows() if "group" in items.columns else []
     each = f" ({named([f'{n} {literal(str(group))}' for group, n in sizes], _GROUPS)})" if len(sizes) > 1 else ""
     yield f"The data, {literal(signature.get('data', 'the table'))}, have {counted(len(items), 'items')}{each}."
-    lost = [(name, len(items) - len(result.items)) for name, result in zip(models(results), results, strict=True)]
-    told = [f"{counted(n, 'items')} for {literal(name)}" for name, n in lost if n > 0]
-    if told:
-        skipped = all(result.signature.get("on-unknown") == "skip" for result in results)
-        yield f"Left out{' for text that a tokenizer does not know' if skipped else ''}: {listed(told)}."
+    yield omissions(results)
+
+
+def omissions(results: Sequence[BaseResult]) -> str:
+    """Return a sentence on the data that were not used, or one that says that all were."""
+    told = dict.fromkeys(note.left_out for result in results for note in result.left_out)
+    return f"Left out: {'; '.join(map(literal, told))}." if told else "Nothing was left out."
 
 
 def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -94,6 +94,14 @@ class Note(Phrase):
     __slots__ = ()
     catalogue = "notes"
 
+    @property
+    def left_out(self) -> str:
+        """The number and kind of the data that the note reports as not used; "" if it reports none."""
+        from penchant.wording.templates import filled
+
+        text = _entry(self).get("left-out", "")
+        return filled(text, self.params) if text else ""
+
 
 Notes: TypeAlias = tuple[Note, ...]
 

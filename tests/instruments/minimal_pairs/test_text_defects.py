@@ -229,9 +229,9 @@ def test_the_pairs_of_winobias_too(tmp_path: Path) -> None:
         text = f"1 [The cook]  said that [{pronoun}] was in the cafÃ©.\n2 [The cook] said that [{pronoun}] slept.\n"
         (tmp_path / f"{side}_stereotyped_type1.txt.dev").write_text(text, "utf-8")
     codes, strays = read_winobias([tmp_path], {}).cautions
-    assert CODES in codes and STRAYS in strays
+    assert CODES in str(codes) and STRAYS in str(strays)
     for caution in (codes, strays):
-        assert caution.endswith(
+        assert str(caution).endswith(
             "pro 1 (pro_stereotyped_type1.txt.dev, line 1); anti 1 (anti_stereotyped_type1.txt.dev, line 1)"
         )
 

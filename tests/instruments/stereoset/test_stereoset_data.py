@@ -171,7 +171,7 @@ def test_contexts_that_are_still_templates_are_left_out_and_counted(tmp_path: Pa
     read = read_stereoset(write(tmp_path / "x.json", given))
     assert "t" not in {c.id for c in read.clusters}
     (caution,) = read.cautions
-    assert caution.startswith(f"x: 1 of {len(INTER) + 1} intersentence clusters are left out")
+    assert str(caution).startswith(f"x: 1 of {len(INTER) + 1} intersentence clusters are left out")
     with pytest.raises(DataError, match="the context of every intersentence cluster has a BLANK"):
         only = changed(lambda d: [c.update(context="A BLANK") for c in d["intersentence"]])
         read_stereoset(write(tmp_path / "x.json", only), ["inter"])
@@ -198,7 +198,8 @@ def test_the_published_portuguese_set() -> None:
     )
     assert Counter(c.worded for c in read.clusters if c.part == "intra")["as the context"] == exact == 685
     assert any(
-        "in 1,421 of 2,106 intrasentence clusters a sentence differs from the context" in text for text in read.cautions
+        "in 1,421 of 2,106 intrasentence clusters a sentence differs from the context" in str(text)
+        for text in read.cautions
     )
 
 

@@ -101,7 +101,10 @@ def test_items_that_say_the_same_are_told(tmp_path: Path) -> None:
     made = read(write(tmp_path)).items[1]
     rows = [f"{name}.{role}.txt\t{made.texts[role]}\n" for name in (made.id, "cook.Someone.0") for role in ROLES]
     (tmp_path / "all_sentences.tsv").write_text("sentid\tsentence\n" + "".join(rows), "utf-8")
-    assert sum("cook.Someone.0 as cook.someone.0" in told for told in read(tmp_path, "all_sentences.tsv").cautions) == 1
+    assert (
+        sum("cook.Someone.0 as cook.someone.0" in str(told) for told in read(tmp_path, "all_sentences.tsv").cautions)
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -152,12 +155,14 @@ def _empty(folder: Path) -> Path:
 def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     write(tmp_path, statistics="occupation\twomen\nguard\t12\n")
     made = read(tmp_path)
-    assert "1 of 1 occupations have no women and are left out" in made.cautions[0] and "cook" in made.cautions[0]
+    assert "1 of 1 occupations have no women and are left out" in str(made.cautions[0]) and "cook" in str(
+        made.cautions[0]
+    )
     rows = [f"{item.id}.{role}.txt\t{item.texts[role]}\n" for item in made.items for role in ROLES]
     rows[0] = rows[0].replace("late", "early")
     (tmp_path / "all_sentences.tsv").write_text("sentid\tsentence\n" + "".join(rows), "utf-8")
     found = read(tmp_path, "all_sentences.tsv")
-    assert len(found.items) == 3 and "1 of 4 items are left out" in found.cautions[0]
+    assert len(found.items) == 3 and "1 of 4 items are left out" in str(found.cautions[0])
 
 
 # Scores -------------------------------------------------------------------------------------------------------------

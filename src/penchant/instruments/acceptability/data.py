@@ -18,6 +18,7 @@ from penchant.tables.rows import checked_models, read_rows
 from penchant.tables.yaml_json_documents import SETTINGS, Number, Text
 from penchant.text_io import stem
 from penchant.wording import templates
+from penchant.wording.phrases import Note
 
 _WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 SENTENCE = ("sentence", "rating")
@@ -80,7 +81,7 @@ class JudgedSet:
     sha256: str
     sentences: tuple[JudgedSentence, ...]
     raters: int
-    cautions: tuple[str, ...]
+    cautions: tuple[Note | str, ...]
 
     def __repr__(self) -> str:
         return f"<judged sentences {self.name}: {len(self.sentences):,}, {self.raters} raters>"
@@ -120,9 +121,9 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     sentences = tuple(
         JudgedSentence(str(n), key[1], key[0], places[key], ratings[key]) for n, key in enumerate(kept, 1)
     )
-    cautions = [_WORDS.get("unrated", n=unrated, of=len(rows))] if unrated else []
+    cautions: list[Note | str] = [_WORDS.get("unrated", n=unrated, of=len(rows))] if unrated else []
     if lost := len(places) - len(kept):
-        cautions.append(_WORDS.get("left-out", n=lost, of=len(places)))
+        cautions.append(Note("acceptability.left-out", n=lost, of=len(places)))
     cautions += counted_apart(raters, "raters")
     cautions += missing_cautions(((s.sentence, s.place) for s in sentences), "sentences")
     named_raters = 0 if "" in raters else len(raters)

@@ -181,7 +181,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return Combination(by, stimuli, job.n, effects, filled, drawn, cell.draws(self))
 
 
-def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[str]:
+def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[Note | str]:
     stimuli: dict[str, Stimuli] = {}
     # Sorted by the length of the note, so that each category keeps the combination with the longest.
     for combination in sorted(combinations, key=lambda each: len(in_words(each.stimuli.notes))):

@@ -256,12 +256,12 @@ def towards(cell: Cell) -> tuple[Array, Array]:
     return contrasts(mean, cell.columns), contrasts(mean.T, cell.rows)
 
 
-def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[str]:
+def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[Note | str]:
     """Yield cautions about stimuli missing from `where`, each word once."""
     lists = (words for stimuli in stimuli_of.values() for words in stimuli.lost.values())
     words = list(dict.fromkeys(word for lost in lists for word in lost))
     if words:
-        yield CAUTIONS.get("lost", n=len(words), where=where, words=first_of(words, 20))
+        yield Note("associations.lost-words", n=len(words), where=where, words=first_of(words, 20))
     lacking = [category for category, stimuli in stimuli_of.items() if stimuli.notes]
     if lacking:
         yield CAUTIONS.get("no-effect", categories=lacking)

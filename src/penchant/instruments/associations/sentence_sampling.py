@@ -18,6 +18,7 @@ from penchant.instruments.associations.estimates import CAUTIONS
 from penchant.instruments.associations.settings import CEATSettings
 from penchant.models.load import LanguageModel
 from penchant.unicode_spellings import Alignment
+from penchant.wording.phrases import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +108,12 @@ class Cut:
             stop = start + _root(text[start:end], word) if self.root_only else end
             yield text, (start, stop), f"{source}, {sentence}"
 
-    def cautions(self, model: str, minimum: int) -> Iterator[str]:
+    def cautions(self, model: str, minimum: int) -> Iterator[Note | str]:
         """Yield cautions about sentences left out and sentences drawn more than once."""
         head = {"segment": self.segment.name}
         reasons = [reason for reason in self.reasons.values() if reason]
         for reason in dict.fromkeys(reasons):
-            yield CAUTIONS.get("unreadable", n=reasons.count(reason), model=model, reason=reason, **head)
+            yield Note("associations.unreadable", n=reasons.count(reason), model=model, reason=reason, **head)
         few = {
             word: draw.usable
             for (_, n), by_word in self.drawn.items()

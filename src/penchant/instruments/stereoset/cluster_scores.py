@@ -19,6 +19,7 @@ from penchant.instruments.stereoset.data import ROLES, Cluster, Part, Role
 from penchant.instruments.stereoset.settings import Name
 from penchant.models.load import LanguageModel
 from penchant.models.score_table import Scores
+from penchant.wording.phrases import Note
 from penchant.wording.templates import Text
 
 AUTHORS: Name = "stereoset"
@@ -71,12 +72,12 @@ def require_scorable(way: Way, parts: Sequence[Part], model: LanguageModel | Sco
         )
 
 
-def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[str, ...]]:
+def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[Note, ...]]:
     """Return the clusters that a method can score, and a caution about clusters without the fill that it needs."""
     if kind == "causal" or not way.means:
         return list(clusters), ()
     kept = [cluster for cluster in clusters if cluster.worded != "no blank"]
-    told = _WORDS.get("no-fill", n=len(clusters) - len(kept), of=len(clusters), way=way.name)
+    told = Note("stereoset.no-fill", n=len(clusters) - len(kept), of=len(clusters), way=way.name)
     return kept, (told,) if len(kept) < len(clusters) else ()
 
 

@@ -21,6 +21,7 @@ from penchant.tables import yaml_json_documents
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.in_memory import as_yaml, rows
 from penchant.text_io import stem
+from penchant.wording.phrases import Note
 from penchant.wording.templates import Text
 
 BLANK = "BLANK"
@@ -159,7 +160,7 @@ class ClusterSet:
     path: Path
     sha256: str
     clusters: tuple[Cluster, ...]
-    cautions: tuple[str, ...]
+    cautions: tuple[Note | str, ...]
 
     def __repr__(self) -> str:
         return f"<StereoSet {self.name}: {len(self.clusters):,} clusters>"
@@ -234,7 +235,7 @@ def _refuse_repeated(clusters: Sequence[Cluster], path: Path) -> None:
             raise DataError(f"the id '{cluster.id}' occurs twice", where=f"{path}, {where}", hint="make the ids unique")
 
 
-def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> Iterator[str]:
+def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> Iterator[Note | str]:
     said = (((c.part, c.context, *(c.sentences[role] for role in ROLES)), f"{_KEYS[c.part]} {c.id}") for c in read)
     for told in (*repeated_rows(said, "clusters"), *name_cautions((c.target for c in read), "targets")):
         yield f"{name}: {told}"
@@ -247,7 +248,7 @@ def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> 
     if alike := sum(len({cluster.sentences[role] for role in ROLES}) < len(ROLES) for cluster in read):
         yield words.get("alike", n=alike, of=len(read))
     if broken:
-        yield words.get("broken", n=len(broken), of=len(read) - len(intra))
+        yield Note("stereoset.broken", name=name, n=len(broken), of=len(read) - len(intra))
 
 
 # The fill of a blank -------------------------------------------------------------------------------------------------

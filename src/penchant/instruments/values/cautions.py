@@ -104,13 +104,13 @@ def _of_statements(items: pl.DataFrame) -> Iterator[str]:
         yield CAUTIONS.get("no-spread", n=lost, of=len(means))
 
 
-def _of_survey(survey: Survey) -> Iterator[str]:
+def _of_survey(survey: Survey) -> Iterator[Note | str]:
     if survey.synthetic:
         yield CAUTIONS.get("synthetic", name=survey.name)
     if survey.absent:
         yield CAUTIONS.get("absent", ids=survey.absent)
     if survey.kept < survey.read:
-        yield CAUTIONS.get("left-out", n=survey.read - survey.kept, of=survey.read, why=survey.left_out)
+        yield Note("values.respondents-left-out", n=survey.read - survey.kept, of=survey.read, why=survey.left_out)
     if survey.unplaced:
         lost = sum(not name for name in survey.people or ())
         yield CAUTIONS.get("unplaced", n=lost, of=survey.kept, levels=survey.unplaced)

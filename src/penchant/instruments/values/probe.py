@@ -21,7 +21,7 @@ from penchant.instruments.unknown_tokens import known_items, known_texts, signed
 from penchant.instruments.values.asked import asked_clauses, asked_items, chat_part, questions
 from penchant.instruments.values.cautions import value_cautions
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.data import CAUTIONS, StanceTemplate, Statement, ValuesSet, read_values
+from penchant.instruments.values.data import StanceTemplate, Statement, ValuesSet, read_values
 from penchant.instruments.values.estimates import value_estimates
 from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey, read_survey
@@ -206,7 +206,7 @@ class Values(ValuesSettings, Probe[Rated]):
         kept = [clause for clause in clauses if clause.kind != "negation" or clause.id in statements]
         if len(kept) < len(clauses):
             alone = [clause.id for clause in clauses if clause.kind == "negation" and clause.id not in statements]
-            cautions += (CAUTIONS.get("negations-alone", ids=alone),)
+            cautions += (Note("values.negations-alone", ids=alone),)
         lost = {"statement", *([] if self.asks else ["calibration"])} - {clause.kind for clause in kept}
         if lost:
             raise DataError(

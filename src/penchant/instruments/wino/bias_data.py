@@ -21,7 +21,7 @@ from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.rows import lacking, read_models, read_rows
 from penchant.tables.yaml_json_documents import Written
 from penchant.text_io import is_directory, read_text
-from penchant.wording.phrases import Note
+from penchant.wording.phrases import Note, Notes
 
 PRO, ANTI = "pro", "anti"
 TYPES = ("1", "2")
@@ -94,7 +94,7 @@ class WinoBiasPairs:
 
     items: tuple[Item, ...]
     files: tuple[Path, ...]
-    cautions: tuple[str, ...]
+    cautions: tuple[Note | str, ...]
     refused: int
 
 
@@ -152,10 +152,10 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
         items += good
         refused.append((each, bad))
     _distinct(items)
-    cautions = (
+    cautions: tuple[Note | str, ...] = (
         *_refused_cautions(refused, len(items)),
         *_list_cautions(items, genders),
-        *map(str, text_defects.cautions(as_written, (PRO, ANTI))),
+        *text_defects.cautions(as_written, (PRO, ANTI)),
         *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "pairs"),
         *name_cautions((item.labels["occupation"] for item in items), "occupations"),
     )
@@ -318,7 +318,7 @@ def _list_cautions(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
     return [*map(str, notes)]
 
 
-def _refused_cautions(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int) -> list[str]:
+def _refused_cautions(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int) -> Notes:
     lost = sum(len(lines) for _, lines in refused)
     reasons = []
     for files, lines in refused:
@@ -326,7 +326,7 @@ def _refused_cautions(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept:
             of = [str(line) for line, reason in lines.items() if reason == why]
             noun = f"{line_noun(next(iter(lines)))}{'s' if len(of) > 1 else ''}"
             reasons.append(f"{noun} {first_of(of, _SHOWN)} of {files.names} ({why})")
-    return [str(Note("wino.pairs-left-out", lost=lost, of=lost + kept, told=reasons))] if lost else []
+    return (Note("wino.pairs-left-out", lost=lost, of=lost + kept, told=reasons),) if lost else ()
 
 
 def _distinct(items: Sequence[Item]) -> None:

@@ -94,7 +94,7 @@ class WinogenderItems:
 
     items: tuple[Item, ...]
     women: Mapping[str, Mapping[str, float]]
-    cautions: tuple[str, ...]
+    cautions: tuple[Note | str, ...]
 
 
 def sentences_file(path: Path) -> Path:

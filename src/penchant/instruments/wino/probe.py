@@ -40,7 +40,7 @@ class LoadedItems(Protocol):
         """The items."""
 
     @property
-    def cautions(self) -> Sequence[str]:
+    def cautions(self) -> Sequence[Note | str]:
         """Cautions about the sentences of the set."""
 
 
