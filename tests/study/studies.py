@@ -56,4 +56,5 @@ def change_result(file: Path) -> None:
         pl.read_parquet(file).with_columns(column * 2).write_parquet(file)
     else:
         text = file.read_text("utf-8")
-        write(file, text.replace("seed:0", "seed:1").replace('"half"', '"good"'))
+        changed = text.replace("seed:0", "seed:1").replace('"half"', '"good"')
+        write(file, changed if changed != text else text + " ")

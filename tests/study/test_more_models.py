@@ -157,7 +157,7 @@ def test_a_model_is_taken_up_again(penchant: Program, run: Program, both: Path, 
     well(run(A, B))
 
 
-@pytest.mark.parametrize("name", ["items.parquet", "signature.txt", "settings.json", "removed"])
+@pytest.mark.parametrize("name", ["items.parquet", "signature.txt", "settings.json", "left-out.json", "removed"])
 def test_an_edited_result_is_not_taken_up(penchant: Program, run: Program, both: Path, name: str) -> None:
     well(run(A))
     path = result(both, B) / ("items.parquet" if name == "removed" else name)

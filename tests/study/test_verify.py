@@ -31,7 +31,7 @@ def unit(out: Path) -> Path:
 def test_all_that_is_here_is_the_same(out: Path, penchant: Program) -> None:
     code, told, err = penchant("verify", out)
     assert (code, err, told.count("\n")) == (0, "", 1)
-    assert "5 result files, 1 data file, 1 model" in told
+    assert "6 result files, 1 data file, 1 model" in told
 
 
 @pytest.mark.parametrize("name", ["pairs.jsonl", "model/config.json", "model/model.safetensors", "out/manifest.json"])
@@ -46,7 +46,7 @@ def test_a_changed_file_is_named(out: Path, penchant: Program, name: str) -> Non
     assert (code, told, err.count("\n")) == (2, "", 1)
 
 
-@pytest.mark.parametrize("table", ["summary.parquet", "items.parquet", "signature.txt", "settings.json"])
+@pytest.mark.parametrize("table", ["summary.parquet", "items.parquet", "signature.txt", "settings.json", "left-out.json"])
 @pytest.mark.parametrize("command", [["report"], ["export", "--to", "csv"], ["verify"]])
 def test_an_edited_result_is_refused_from_its_own_folder_too(
     out: Path, penchant: Program, table: str, command: list[str]

@@ -183,7 +183,7 @@ def test_what_cannot_be_told_says_what_would_settle_it(text: Text) -> None:
     said = answer(PREFERS, results(share(0.6, 0.2, 0.3, 40)), text)
     assert said.sentences == [
         "It is unclear whether m1 does: 60% [40, 80] (40 pairs); about 1,400 pairs would be needed to show an effect "
-        "of 5 points."
+        "as small as 5 points."
     ]
     said = answer(PREFERS, results(share(0.6, 0.3, 0.3, 3)), text)
     assert said.sentences == ["Too few pairs to say whether m1 does (3 pairs)."]
