@@ -6,8 +6,8 @@
     res = pc.MinimalPairs(data="blimp/inchoative.jsonl").run(lm)
 
     load                                   a model by name, directory or file
-    Scores                                 scores of sentences made elsewhere, in place of a model
-    score, surprisal, fill, embed          sentences, words and gaps under a model
+    Scores                                 a table of sentence scores made elsewhere, in place of a model
+    score, surprisal, fill, embed          sentence scores, word surprisal, words for gaps, and vectors from a model
     MinimalPairs, FairPairs, Cloze,        instruments: INSTRUMENT(data, …).run(model) gives a Result: items, summary,
     Values, WEAT, SEAT, CEAT, LogProbBias, signature and charts(); help(pc.Cloze) explains every parameter
     StereoSet, WinoBias, Winogender,

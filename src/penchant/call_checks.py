@@ -84,7 +84,7 @@ def _called(function: Callable[..., object]) -> str:
 
 def _mend(function: str, parameter: inspect.Parameter, value: object) -> str:
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        return f"call {function}() once for each"
+        return f"call {function}() once for each element"
     default = parameter.default
     such = f", such as {parameter.name}={default!r}" if default not in (inspect.Parameter.empty, None, "") else ""
     words = {"Integral": "a whole number", "Real": "a number", "str": "a text", "bool": "True or False"}

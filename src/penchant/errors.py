@@ -87,7 +87,7 @@ def is_kept(file: str | Path) -> bool:
 
 
 def file_name(file: str | Path) -> str:
-    """Return the name of a file for tables; for data passed as Python objects, role and hash: "the data#47427e"."""
+    """Return the name of a file as shown in tables; for Python objects, their role and hash: "the data#47427e"."""
     path = Path(file)
     return f"{path.stem}#{path.parent.name[:6]}" if is_kept(path) else path.name
 
@@ -194,7 +194,7 @@ def line_noun(line: int | None) -> str:
 
 
 def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
-    """Return a description of a file, a line (or cell, or case) and a field.
+    """Return a description of a location: a file, with a line (or cell, or case) and a field if given.
 
     Data passed as Python objects are described by role, row and column: "the data, row 3 ('id')".
     """

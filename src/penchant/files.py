@@ -165,7 +165,7 @@ def head(path: Path, size: int = 4096) -> bytes:
 def holding(path: Path) -> Iterator[int | None]:
     """Lock a directory or file and yield its file descriptor.
 
-    Raises BlockingIOError if another process holds the lock. The death of the process frees the lock, too. On systems
+    Raises BlockingIOError if another process holds the lock. The lock is also released if the process dies. On systems
     without file locks nothing is locked, and the descriptor may be None.
     """
     handle = _handle(path)

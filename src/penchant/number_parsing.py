@@ -11,7 +11,7 @@ _LONGEST = 1_000
 """The maximum number of characters in a number."""
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*")
-"""Numbers with thousands separators, or with three decimals."""
+"""Pattern of numbers whose separators mark thousands or, in ambiguous cases, three decimals."""
 
 
 def numeral(text: str) -> int | float | None:

@@ -100,7 +100,9 @@ def _require_estimates(frame: pl.DataFrame) -> None:
             assert row["method"], f"{what} has an interval but no method"
             assert row["low"] <= row["value"] <= row["high"], f"{what} lies outside its interval"
         tested = not math.isnan(row["p"])
-        assert tested == bool(row["test_family"]), f"{what}: p is {row['p']} and its family '{row['test_family']}'"
+        assert tested == bool(row["test_family"]), (
+            f"{what} must have both a p-value and a test family, or neither: {row['p']}, '{row['test_family']}'"
+        )
         assert row["test_family"] != ALONE or row["tests"] == 1, (
             f"{what} has no test family but is one of {row['tests']} tests"
         )

@@ -189,7 +189,7 @@ _ICONV = {
 
 
 def saved_as_utf8(guess: str) -> str:
-    """Return a hint to convert text to UTF-8 from an encoding returned by `guessed_encoding`."""
+    """Return a hint on converting text to UTF-8 from an encoding returned by `guessed_encoding`."""
     hint = 'save it as UTF-8: in Excel as "CSV UTF-8", in an editor with the encoding UTF-8'
     return (
         f"{hint}, or with iconv -f {_ICONV[guess]} -t UTF-8 FILE > NEW; then check the accents"
@@ -218,7 +218,7 @@ _NEIGHBOURS = (("windows-1252", "windows-1250", "windows-1254"), ("mac_roman", "
 
 
 def words_read_as(guess: str) -> str:
-    """Return a hint to convert a binary vector file whose words are not UTF-8, given a guessed encoding."""
+    """Return a hint on converting a binary vector file whose words are not UTF-8, given a guessed encoding."""
     encoding = _ICONV.get(guess, "")
     named = f"encoding='{encoding.lower()}'" if encoding else "the encoding= of its words"
     return f"in gensim: KeyedVectors.load_word2vec_format(FILE, binary=True, {named}).save_word2vec_format(NEW)"

@@ -117,7 +117,7 @@ def test_check_leaves_out_what_a_study_would(penchant: Program, zoo: Zoo, tmp_pa
     assert "p.tsv" in found["left out"]["detail"]
     (tmp_path / "p.tsv").write_text(f"good\tbad\n{UNKNOWN}\t{UNKNOWN} {UNKNOWN}", "utf-8")
     assert penchant(*asked, "--on-unknown", "skip")[0] == 2, "nothing is left to measure"
-    refused(penchant(*asked, "--on-unknown", "skpi"), "'skpi' of on_unknown", "did you mean skip?")
+    refused(penchant(*asked, "--on-unknown", "skpi"), "'skpi' for on_unknown", "did you mean skip?")
 
 
 def test_pairs_whose_columns_have_other_names(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:

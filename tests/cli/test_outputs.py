@@ -287,7 +287,7 @@ def test_vectors_replace_only_vectors_with_their_card(penchant: Program, tmp_pat
     assert penchant(*train, "v.txt")[0] == 0
     refused(penchant(*train, "v.bin"), "v.md: already exists and is not the card of these vectors")
     (tmp_path / "v.txt").write_text((tmp_path / "v.txt").read_text() + "one 1 2 3 4\n")
-    refused(penchant(*train, "v.txt"), "v.txt: already exists and is not vectors beside their card")
+    refused(penchant(*train, "v.txt"), "v.txt: already exists and is not a vector file with a matching card")
     for name, written in (("README.md", "README.txt"), ("news.bin", "news.bin")):
         before = foreign(tmp_path / name)
         refused(penchant(*train, written), f"{name}: already exists")

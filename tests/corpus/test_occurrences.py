@@ -98,7 +98,7 @@ def test_compressed_text(write: Write) -> None:
     assert read_occurrences(path, FORMS).rows() == [("a:1", "rose", "a rose", 2, 6, "rose", 2, "a.txt.gz")]
     refused(write("b.gz", b"no gzip"), "cannot be read", path.with_name("b.gz"))
     refused(write("c.gz", gzip.compress(b"a rose " * 100)[:-9]), "cannot be read", path.with_name("c.gz"))
-    refused(write("t.csv.gz", b""), "is compressed", path.with_name("t.csv.gz"))
+    refused(write("t.csv.gz", b""), "is a compressed table", path.with_name("t.csv.gz"))
 
 
 def test_bad_text(write: Write, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ class TestOffline:
         fetched(f"{SET}/data/one.csv")
         hub.go()
         for name in f"{SET}/data", f"{SET}/data/*.csv", f"{SET}/data/two.csv":
-            with pytest.raises(DataError, match=r"the hub reports an error \(503\); it is not in the local cache"):
+            with pytest.raises(DataError, match=r"the hub reports an error \(503\); the local cache has no copy"):
                 fetched(name)
 
 

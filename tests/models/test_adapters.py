@@ -152,7 +152,7 @@ def test_what_does_not_belong_is_refused(zoo: Zoo, tmp_path: Path) -> None:
     file = adapter / "adapter_model.safetensors"
     weights = load_file(file)
     save_file({**weights, "base_model.model.more.lora_A.weight": torch.ones(2)}, file)
-    assert "has no place" in refusal(f"{base}+{adapter}")
+    assert "has no layer" in refusal(f"{base}+{adapter}")
     save_file(dict(list(weights.items())[1:]), file)
     assert "cannot be merged" in refusal(f"{base}+{adapter}")
     torch.save(weights, adapter / "adapter_model.bin")

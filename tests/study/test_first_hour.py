@@ -67,7 +67,7 @@ def test_a_gap_is_filled_in_a_text(lm: Any, tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(pc.PenchantError, match=r"fill\(\), text: 'a.txt' is the name of a file"):
         pc.fill(lm, "a.txt")
     with pytest.raises(
-        pc.PenchantError, match=r"text must be str, got \['A \[MASK\].'\] — call fill\(\) once for each"
+        pc.PenchantError, match=r"text must be str, got \['A \[MASK\].'\] — call fill\(\) once for each element"
     ):
         any_pc.fill(lm, ["A [MASK]."])
     with pytest.raises(pc.PenchantError, match=r"k must be int, got 'a' — give a whole number, such as k=10"):
@@ -166,7 +166,7 @@ def test_empty_ratings_are_left_out_and_counted(lm: Any, given: str, tmp_path: P
     assert "1 of 3 ratings is empty and left out" in result.cautions
     assert result.items.equals(weighed(lm, ratings=frame.dropna()))
     nothing = pd.DataFrame({**RATED, "rating": [float("nan")] * 3})
-    with pytest.raises(pc.PenchantError, match="ratings: has no rating in 3 rows"):
+    with pytest.raises(pc.PenchantError, match="ratings: has 3 rows but no rating"):
         weighed(lm, ratings=nothing)
 
 

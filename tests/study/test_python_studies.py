@@ -117,7 +117,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not a cluster address"),
         (
             lambda: pc.run(study(), "out", workers=2),
-            "workers, cpus and gpus apply only to a cluster — set the argument `on`, such as on=",
+            "workers, cpus and gpus apply only to a cluster — set the argument `on`, for example on=",
         ),
         (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is given — omit models"),
         (lambda: pc.run(endless, "out"), "study: contains itself"),

@@ -93,7 +93,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.read_survey(ANSWERS, ["a"]), "no column is named after a statement"),
     (lambda lm: pc.read_survey({"file": ANSWERS, "scal": (1, 7)}, ["eq1"]), "survey ('scal'): unknown key"),
     (lambda lm: pc.Values("political-values-en", survey=[]), "Values, survey: is an empty list"),
-    (lambda lm: pc.synthetic_survey({}, {}, {"f": "3"}, statements={}), "group 'f' needs a number of respondents"),
+    (lambda lm: pc.synthetic_survey({}, {}, {"f": "3"}, statements={}), "group 'f' needs a positive whole number"),
     (lambda lm: pc.MinimalPair, "penchant: has no attribute 'MinimalPair' — did you mean MinimalPairs"),
     (lambda lm: lm.tokeniser, "a model: has no attribute 'tokeniser' — did you mean tokenizer"),
     (lambda lm: pc.MinimalPairs(PAIRS).rn(lm), "MinimalPairs: has no attribute 'rn' — did you mean run"),

@@ -327,13 +327,13 @@ def test_a_quote_that_swallows_rows_is_refused(
     rows[closes][column] += '"'
     text = "\n".join(delimiter.join(row) for row in [["good", "bad", "group", "nr"], *rows])
     error = refused(write(folder, text + "\n"))
-    assert error.message == f"a cell contains entire rows: it continues to line {closes + 2}"
+    assert error.message == f"a cell contains entire rows: the row continues to line {closes + 2}"
     assert (error.line, error.hint) == (opens + 2, "was a quotation mark left open? Close it, or remove it")
 
 
 def test_a_quote_that_ends_elsewhere_says_how_far_it_goes(folder: Path) -> None:
     error = refused(write(folder, 'a;b;c\n"x;y;1\nx;y;2\nx;y";3\n'))
-    assert error.message == "2 fields, but the header has 3: it continues to line 4"
+    assert error.message == "2 fields, but the header has 3: the row continues to line 4"
     assert "quotation mark left open" in error.hint
 
 

@@ -169,7 +169,7 @@ def _unexpected(error: Exception, debug: bool) -> int:
         if type(error).__name__ == "NoArgsIsHelpError" and context:
             write(context.get_help())
             return 0
-        near = getattr(error, "possibilities", None)  # of an option
+        near = getattr(error, "possibilities", None)  # similar names of options
         text = f"{error.message}. Did you mean {' or '.join(near)}?" if near else usage()  # type: ignore[attr-defined]
         say(f"{command}: {' '.join(text.split())} — see {command} --help")
         return 2

@@ -139,7 +139,7 @@ def check(
     )
     if data == ["cloze"]:
         if given := [name for name, value in options.items() if value != PAIRS[name]]:
-            raise MethodError(f"--{given[0].replace('_', '-')} is an option of pairs", hint="leave it out")
+            raise MethodError(f"--{given[0].replace('_', '-')} applies only to minimal pairs", hint="leave it out")
         if dtype not in EXACT:
             raise MethodError(f"{dtype} is too coarse for this check", hint=f"use {' or '.join(EXACT)}")
         _check_cloze(model, format, load)
@@ -179,7 +179,7 @@ def _check_model(
 
 
 def _check_cloze(model: str | None, format: str, load: Callable[[str], LanguageModel]) -> None:
-    """Print known shifts of cloze valence for a model or the bundled models; exit with code 1 if one is not found."""
+    """Check known shifts of cloze valence for a model or the bundled models; exit with code 1 if one is not found."""
     import polars as pl
 
     from penchant.instruments.cloze.known_shifts import check_shifts

@@ -42,7 +42,7 @@ def stream(
     resume: bool,
     on_error: str,
 ) -> None:
-    """Score the files that `names` refer to, and write a summary to standard error."""
+    """Score the files that `names` refer to, write tables to `out` and a summary to standard error."""
     from penchant.cluster.connect import imported, joined
     from penchant.cluster.model_transfer import wanted
     from penchant.cluster.pool import WorkerPool
@@ -86,7 +86,7 @@ def stream(
 
 def _directory(out: Path | None, names: list[str]) -> Path:
     if out is None:
-        raise MethodError("--on writes a table for each file", hint="give a directory for the tables with -o")
+        raise MethodError("--on needs an output directory", hint="give a directory for the tables with -o")
     if not names or "-" in names:
         raise MethodError("--on needs input files", hint="give files, directories, patterns or URLs")
     for name in names:

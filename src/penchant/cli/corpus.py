@@ -256,7 +256,7 @@ def show(
         for line in concordance(
             occurrences.head(n), width=width or shutil.get_terminal_size((120, 24)).columns, bold=bold
         ):
-            sys.stdout.write(line + "\n")  # unescaped: the line's texts are, and its bold needs control characters
+            sys.stdout.write(line + "\n")  # not escaped: its texts already are, and bold needs control codes
     say(f"{word}: {min(n, len(occurrences)):,} of {counted(len(occurrences), 'occurrences')} in the table")
 
 

@@ -144,7 +144,7 @@ def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Cluste
     from penchant.cluster.connect import ClusterOptions
 
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
-        raise MethodError("--workers, --cpus and --gpus need --on", hint="add --on, such as --on ray")
+        raise MethodError("--workers, --cpus and --gpus need --on", hint="add --on, for example: --on ray")
     return None if on is None else ClusterOptions(on, workers, cpus, gpus)
 
 

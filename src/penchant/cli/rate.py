@@ -155,7 +155,7 @@ def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapp
         hint = "omit --good, --bad, --group and --id, or give the table itself"
         raise MethodError("the study already names the columns of its pairs", where=target, hint=hint)
     if len(probes) != 1:
-        message = f"the study has {len(probes) or 'no'} {for_one(len(probes), 'probes')} of minimal pairs"
+        message = f"the study has {len(probes) or 'no'} {for_one(len(probes), 'probes')} of minimal pairs, expected one"
         raise MethodError(message, where=target, hint="give a table of pairs, with --good, --bad, --group and --id")
     (probe,) = probes
     files = tuple(pairs.path for pairs in probe.pair_sets(base))

@@ -141,9 +141,9 @@ def export(
 
 _DIR = re.compile(r"(penchant \w+) DIR\b")
 LINES = 12
-"""The number of lines that a study of one instrument takes, with the two lines that a command ends with."""
+"""The maximum number of lines for a study of one instrument, including the two lines at the end of a command."""
 NOTES = 3
-"""The number of lines for cautions, which only a single longer caution exceeds."""
+"""The maximum number of lines for cautions, exceeded only if a single caution is longer."""
 
 
 def show(
@@ -196,7 +196,7 @@ def _cautions(document: Document, *, brief: bool) -> list[str]:
 
 
 def _brief_cautions(document: Document) -> list[str]:
-    """Return as many cautions as leave room for whole answers, but at least one."""
+    """Return as many brief cautions as leave room for complete answers, but at least one if there are any."""
     from penchant.report.terminal import answered, columns, wrapped
 
     every = _cautions(document, brief=True)

@@ -120,7 +120,7 @@ def score(
         stream(where, loaded, asked, files or [], out, resume=resume, on_error=on_error)
         return
     if out is not None or resume or on_error != "stop":
-        raise MethodError("-o, --resume and --on-error need --on", hint="add --on, such as --on ray")
+        raise MethodError("-o, --resume and --on-error need --on", hint="add --on, for example: --on ray")
     if len(files or []) > 1:
         raise MethodError("several files need --on", hint="give one file, or add --on ray -o DIR")
     check_format(format, WRITERS)

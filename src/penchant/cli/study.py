@@ -1,4 +1,4 @@
-"""`penchant run`, `demo`, `init`, `list` and `schema`: studies, their templates and their components."""
+"""`penchant run`, `demo`, `init`, `paper`, `list` and `schema`: studies, their templates and their components."""
 
 from __future__ import annotations
 

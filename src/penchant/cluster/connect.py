@@ -25,8 +25,8 @@ class ClusterOptions:
     """A cluster to run on, with the number and resources of its workers.
 
     `on` is "ray" for Ray on this machine, "auto" for the cluster that this machine belongs to, HOST:PORT of a cluster's
-    head node, or ray://HOST:PORT of its client server. `workers` is the number of workers (default: as many as fit);
-    `cpus` and `gpus` are the resources of each worker.
+    head node, or ray://HOST:PORT of its Ray client server. `workers` is the number of workers (default: as many as
+    fit); `cpus` and `gpus` are the resources of each worker.
     """
 
     on: str
@@ -124,7 +124,7 @@ def _address(on: str) -> tuple[str, int]:
 
 
 def _answers(on: str) -> None:
-    """Raise ClusterError at once if the address does not accept connections; Ray itself would wait a minute."""
+    """Raise ClusterError if the address accepts no connection within `PATIENCE` seconds; Ray itself waits a minute."""
     try:
         socket.create_connection(_address(on), timeout=PATIENCE).close()
     except OSError as error:

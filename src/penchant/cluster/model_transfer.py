@@ -1,4 +1,4 @@
-"""Descriptions from which workers load the driver's model, by name or from files sent with them."""
+"""Descriptions from which workers load the driver's model, by name or path or from files sent to the cluster."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def wanted(
 def sent(wanted: ModelDescription) -> ModelDescription:
     """Store the model's files in the cluster's object store; return a copy of the description that refers to them.
 
-    Raises ClusterError if the model is too large.
+    Raises ClusterError if the model is too large, or has an adapter or a source text.
     """
     place = Path(wanted.spec)
     if not exists(place):
-        message = "is not on every machine, and a model with an adapter or a source text is not sent"
+        message = "is not on every machine, and a model with an adapter or a source text cannot be sent"
         hint = "put its files at the same paths on every machine, or on a hub that all machines can reach"
         raise ClusterError(message, where=wanted.spec, hint=hint)
     files = sorted(set(model_files(place)))

@@ -18,7 +18,7 @@ from penchant.plurals import counted
 DEEP = 2
 """Number of jobs assigned to a worker at once, so that it need not wait for the next job."""
 MOST_DEATHS = 2
-"""Number of workers that may die while running the same job before the run is aborted."""
+"""Number of workers whose death while running the same job aborts the run."""
 MOST_STARTS = 5
 """Number of workers that may die in succession without a finished job before the run is aborted."""
 QUIET, AGAIN = 10.0, 60.0
@@ -27,7 +27,7 @@ QUIET, AGAIN = 10.0, 60.0
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A call of a method of one worker.
+    """A method call that one of the workers runs.
 
     `call` is the name of the method, and `what` is the object by which the caller recognises the job. `name` returns a
     description of the job for error messages; its argument is the row that does not fit in memory, or None for the
@@ -189,7 +189,7 @@ class WorkerPool:
             raise ClusterError(
                 "the cluster's object store is full",
                 where=self._place.on,
-                hint="give Ray more object store memory, or use smaller --batch-tokens",
+                hint="give Ray more object store memory, or use a smaller --batch-tokens",
             ) from error
         except (errors.RayError, ConnectionError) as error:
             raise LostError(first_line(error)) from error
@@ -210,7 +210,7 @@ class WorkerPool:
             jobs[0].deaths += 1  # a worker does its jobs in order
             if jobs[0].deaths >= MOST_DEATHS:
                 message = f"{MOST_DEATHS} workers died while working on this; the last error: {lost}"
-                raise ClusterError(message, where=jobs[0].name(None), hint="give workers more memory, or remove it")
+                raise ClusterError(message, where=jobs[0].name(None), hint="increase the memory, or remove this input")
         if self._fruitless > MOST_STARTS:
             raise ClusterError(f"workers keep dying; the last error: {lost}", where=self._place.on)
         self.losses.retried += len(jobs)

@@ -1,11 +1,11 @@
 """Scoring of any number of texts on a cluster: workers score shards, and each shard results in one table.
 
-    DIR/stream.json                      the settings of the scores, and a summary of the run
+    DIR/stream.json                      the scoring settings, and a summary of the run
     DIR/<shard>-<sha256>.parquet         the scores of a shard, named by the hash of its content
     DIR/<shard>-<sha256>.rejects.parquet the shard's texts that could not be scored, with reasons
 
-Tables are written atomically, scores after rejects, so that an existing table of scores marks a finished shard. A
-stream that was stopped continues with the shards whose content has no table.
+Tables are written atomically, scores after rejects, so that an existing table of scores marks a finished shard. If a
+run that was stopped is resumed, it skips the shards whose current content has a table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FIRST, NEXT = 10.0, 30.0
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Settings of the scores, which must not change when a run is resumed."""
+    """Scoring settings, which must not change when a run is resumed."""
 
     penchant: str
     model: str
@@ -66,7 +66,7 @@ class ScoringSummary:
     def add(self, counted: ShardCounts) -> None:
         """Add a shard's counts. Raises ClusterError if a text is neither scored nor rejected."""
         if counted.inputs != counted.scores + counted.rejects:
-            message = f"a shard of {counted.inputs} texts was returned with {counted.scores + counted.rejects} results"
+            message = f"a worker sent {counted.scores + counted.rejects} results for a shard of {counted.inputs} texts"
             raise ClusterError(message)
         self.shards += 1
         self.inputs += counted.inputs
@@ -96,8 +96,8 @@ class Stream:
         """Score the unfinished shards; return the counts of all shards.
 
         If `resume`, an earlier run in the directory is continued, and its finished shards are skipped. Raises
-        StudyError if the directory contains anything else, DataError if a file or text cannot be read, ClusterError if
-        the cluster fails; the tables of finished shards are kept.
+        StudyError if the directory cannot be used for this run, DataError if a file or text cannot be read,
+        ClusterError if the cluster fails; the tables of finished shards are kept.
         """
         self.out.mkdir(parents=True, exist_ok=True)
         with holding(self.out):
@@ -130,10 +130,10 @@ class Stream:
         try:
             before = json.loads(read_text(path))["recipe"]
         except (ValueError, KeyError, TypeError) as error:
-            raise StudyError("contains no record of scores", where=str(path), hint="give another directory") from error
+            raise StudyError("is not a record of scores", where=str(path), hint="give another directory") from error
         for key, value in asdict(self.recipe).items():
             if before.get(key) != value:
-                change = f"their {key} was {before.get(key)} and is now {value}"
+                change = f"{key} was {before.get(key)} and is now {value}"
                 message = f"contains scores with different settings ({change})"
                 raise StudyError(message, where=str(self.out), hint="give another directory")
         done: dict[str, set[str]] = {}

@@ -24,10 +24,10 @@ METADATA = "penchant.shard"
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A file of texts and the settings of their scores.
+    """A file of texts, and the settings for scoring them.
 
-    `done` are the hashes of contents that have been scored. If `reject`, texts that cannot be scored are listed in a
-    table of rejects instead of raising an error.
+    `done` has the hashes of the contents of this file that were scored in earlier runs. If `reject`, texts that cannot
+    be scored are listed in a table of rejects instead of raising an error.
     """
 
     file: TextFile

@@ -38,10 +38,10 @@ class Places(NamedTuple):
 
 
 class Scanner:
-    """Searcher for word forms in texts; both must be in NFC.
+    """Searcher for word forms in texts; forms and texts must be in NFC.
 
-    Each character that occurs in a form has its own integer code and all others share three, so that one byte per
-    character usually suffices.
+    Each character that occurs in a form has its own integer code and all other characters share three codes, so that
+    one byte per character usually suffices.
     """
 
     def __init__(self, forms: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Categories of association tests: word lists X, Y, A and B, and sentences for them."""
+"""Categories of association tests: word lists X, Y, A and B, and sentence templates for them."""
 
 from __future__ import annotations
 
@@ -56,8 +56,9 @@ class Context:
 class Category:
     """Category of an association test: target lists X and Y, attribute lists A and B.
 
-    `target` determines which lists fill the {target} slot of the contexts; `control` is the id of the category whose
-    effect size is subtracted ("" for none).
+    `target` determines which lists fill the {target} slot of the contexts; if `paired`, the words of these two lists
+    belong together by position. `control` is the id of the category whose effect size is subtracted ("" for none), and
+    `place` says where the category is defined, for messages.
     """
 
     id: str

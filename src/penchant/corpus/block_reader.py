@@ -79,7 +79,7 @@ class Reader:
 
 
 class _Hashed:
-    """Stream that computes the SHA-256 hash of the bytes read; `taken` is their number."""
+    """Stream that computes the SHA-256 hash of the bytes read; `taken` is the number of bytes read."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream

@@ -40,9 +40,9 @@ class Extraction:
     """Settings of an extraction: the words to search for, and the number of occurrences of each to keep.
 
     `forms` maps each word to its surface forms. `segments` are bounds of sentence-length bins in words (see
-    `length_bins.segments`), or "all" for a single bin. At most `per_word` occurrences of a word are kept in each bin;
-    words with fewer than `minimum` are reported. `field` is the text field of JSON lines or the text column of Parquet
-    files.
+    `occurrence_columns.segments`), or "all" for a single bin. At most `per_word` occurrences of a word are kept in each
+    bin; words with fewer than `minimum` are reported. `field` is the text field of JSON lines or the text column of
+    Parquet files.
     """
 
     forms: Mapping[str, Sequence[str]]
@@ -107,8 +107,9 @@ ROWS: Mapping[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
 class Tally:
     """Counts of an extraction.
 
-    `forms` counts occurrences by (word, form, segment). `sentences` counts the sentences that contain a word, and
-    `too_long` those outside all segments; `records` counts the records read, and `skipped` those without readable text.
+    `forms` counts occurrences by (word, form, segment). `sentences` counts the sentences that contain a word, including
+    the `too_long` sentences, which are outside all segments or longer than `LONGEST`. `records` counts the records
+    read, including the `skipped` records, which have no readable text.
     """
 
     forms: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -282,7 +283,7 @@ class _Names(NamedTuple):
 
 def _nth(hits: Hits) -> Integers:
     """Return, for each hit, the number of earlier hits of the same word in the same sentence."""
-    order = np.lexsort((hits.words, hits.sentences))  # leaves those of a word in their order
+    order = np.lexsort((hits.words, hits.sentences))  # stable: hits of the same word stay in order
     place = np.arange(len(order))
     new = np.ones(len(order), np.bool_)
     new[1:] = np.logical_or(*(np.diff(column[order]) != 0 for column in (hits.words, hits.sentences)))

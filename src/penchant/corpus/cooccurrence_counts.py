@@ -22,7 +22,7 @@ Forms = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Grouped:
-    """Two groups of words, `a` and `b`, and the `words` to count in the sentences of each group."""
+    """Two groups of words, `a` and `b`, and the `words` to count in sentences that contain words of only one group."""
 
     a: Forms
     b: Forms

@@ -56,11 +56,11 @@ def extract(
 ) -> dict[str, Any]:
     """Search text files, write a table of sampled occurrences to `out`, and return the metadata stored in it.
 
-    The columns are described in `length_bins.SCHEMA`. Rows are sorted by word, segment and random priority, so the
-    first n rows of a word and segment are themselves a random sample. The table does not depend on interruptions, on
-    the number of workers, or on `by_file`, which may search whole files on other machines. Raises DataError,
-    MethodError or OutputError; finished work is then kept in a folder beside `out`, and a call with `resume` continues
-    from there.
+    The columns are described in `occurrence_columns.SCHEMA`. Rows are sorted by word, segment and random priority, so
+    the first n rows of a word and segment are themselves a random sample. The table does not depend on interruptions,
+    on the number of workers, or on `by_file`, which may search whole files on other machines. If DataError, MethodError
+    or OutputError is raised, finished work is kept in a folder beside `out`, and a call with `resume` continues from
+    there.
     """
     sample_size = round(search.per_word * _SPARE) if search.duplicates == "near" else search.per_word
     samples = Smallest(len(search.forms) * len(search.bins), max(sample_size, _FEWEST))
@@ -212,7 +212,7 @@ def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]
 
 @dataclass(frozen=True)
 class _State:
-    """Reading position: the current file, the number of its blocks read, and the hashes of earlier files."""
+    """Reading position: the current file, the number of its blocks read, the hashes of earlier files, and counts."""
 
     file: int = 0
     blocks: int = 0
@@ -267,7 +267,7 @@ class _Store:
         return _State(saved["file"], saved["blocks"], tuple(saved["hashes"]), Tally.from_json(saved["tally"]))
 
     def write(self, rows: Sequence[pl.DataFrame], state: _State) -> None:
-        """Write the new rows and then the reading position; rows without a position are ignored by `restore`."""
+        """Write the new rows and then the reading position; `restore` ignores rows written after the last position."""
         self.parts.append(self._part(len(self.parts)))
         frame = pl.concat([pl.DataFrame(schema=ROWS), *rows]).sort("cell", "priority")
         write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="uncompressed")

@@ -1,4 +1,4 @@
-"""Detection of near-duplicate sentences, such as boilerplate and copies with another date."""
+"""Detection of near-duplicate sentences, such as boilerplate and copies that differ only in a date."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Texts at the threshold agree in at least one band with probability 1 − (1 − 
 _SEED = 20
 _FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
 _SQUARE = np.uint32(0x9E3779B1**2 & 0xFFFFFFFF)
-_MOST_BITS = 22  # of a hash, so that tables by hash stay small
+_MOST_BITS = 22  # of a hash used as an index, so that tables stay small
 _ROUNDING = 1e-9
 _BITS = 1024  # bits per mask; a sentence has about a hundred shingles
-_BLOCK = 1 << 12  # masks made at once
+_BLOCK = 1 << 12  # number of masks computed at once
 _WORTH = 0.9
 """Proportion of texts remaining after a round of exclusion above which no further round is made."""
 
@@ -115,7 +115,7 @@ class NearDuplicates:
 
 
 class _Hashes(NamedTuple):
-    """Hashes of the shingles at each character of several newline-terminated texts.
+    """Hashes of the shingles that begin at each character of several newline-terminated texts.
 
     `starts` and `ends` delimit the texts; `shingles` has the number of shingles of each, less than 1 for a text shorter
     than a shingle.
@@ -145,9 +145,9 @@ class _Hashes(NamedTuple):
         return _Hashes(codes, starts, ends, sizes - SHINGLE)
 
     def repeated(self, share: float) -> NDArray[np.bool_]:
-        """Return a mask of the texts in which a proportion `share` or more of the shingles may be repeated."""
+        """Return a mask of the texts in which at least the proportion `share` of shingles may occur elsewhere too."""
         single = _single(self.codes)
-        for place in range(SHINGLE):  # what runs into the next text is no shingle
+        for place in range(SHINGLE):  # a sequence that runs into the next text is not a shingle
             single[np.maximum(self.ends - place, 0)] = False
         several = self.shingles - np.add.reduceat(single, self.starts, dtype=np.int64)
         return np.asarray((self.shingles < 1) | (several >= share * self.shingles))
@@ -169,7 +169,7 @@ class _Hashes(NamedTuple):
 
 
 class _Masks:
-    """Bit masks of n shingle sets, of shape (n, words); every shingle sets one bit.
+    """Bit masks of n shingle sets, of shape (n, number of 64-bit words); every shingle sets one bit.
 
     A set has at least `least` shingles, and at most `spare` more.
     """

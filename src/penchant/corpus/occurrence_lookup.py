@@ -89,8 +89,8 @@ def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
     `occurrences` is the number of occurrences in the corpus; forms that never occur have 0. Tables by word and by
     segment also have `distinct`, the number of distinct occurrences (an estimate if `distinct_estimated` is true),
     `near_duplicates`, the number of near duplicates dropped, `kept`, the number of occurrences kept, and `short`, the
-    segments in which a word is below the minimum, or the number of words below it in a segment. Raises MethodError for
-    any other value of `by`.
+    segments in which fewer than the minimum are kept (by word) or the number of words with fewer (by segment). Raises
+    MethodError for any other value of `by`.
     """
     if by == "form":
         return _forms(record)

@@ -24,7 +24,7 @@ from penchant.text_io import decoded, lines, opened, require_file
 from penchant.unicode_spellings import Alignment
 
 Bound = Annotated[int, Field(ge=1, le=COUNT)] | str
-"""Bound of sentence lengths in words, as given in a study (see `length_bins.segments`)."""
+"""Bound of sentence lengths in words, as given in a study (see `occurrence_columns.segments`)."""
 TABLES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 """File extensions of tables; files with other extensions are plain text."""
 
@@ -54,9 +54,9 @@ def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: st
     """Read the occurrences of words from one or more files, in order, or from a table given in Python.
 
     A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are omitted. Plain text (also .gz)
-    has one sentence per line and is searched for the forms, capitalised by the rules of `language` at the beginning of
-    a sentence; a sentence that is repeated in a file is used once. Texts are returned as they are written, without
-    normalisation. Raises DataError with the file and line if the data are invalid.
+    has one sentence per line and is searched for the forms, which may be capitalised at the beginning of a sentence, by
+    the rules of `language`; a sentence that is repeated in a file is used once. Texts are returned as they are
+    written, without normalisation. Raises DataError with the file and line if the data are invalid.
     """
     listed = plain(path)
     names = isinstance(listed, list) and bool(listed) and not is_table(listed)
@@ -187,5 +187,5 @@ def _stem(file: Path) -> str:
     """Return the name of a plain text file without extensions. Raises DataError if the file is a compressed table."""
     name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
     if name.suffix.lower() in TABLES:
-        raise DataError("is compressed, but tables cannot be", file=file, hint="decompress it, or save it as Parquet")
+        raise DataError("is a compressed table, which cannot be read", file=file, hint="decompress it, or use Parquet")
     return name.stem

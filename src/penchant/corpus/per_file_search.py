@@ -49,7 +49,7 @@ ByFile: TypeAlias = Callable[[Extraction, Iterator[FileTask]], Iterator[FileFoun
 
 @uncollected()
 def found_in(search: Extraction, task: FileTask) -> FileFound:
-    """Search a file. Raises DataError if it cannot be read."""
+    """Search a file; return its candidate occurrences and counts. Raises DataError if the file cannot be read."""
     find, tally, rows = Finder(search), Tally(), [pl.DataFrame(schema=ROWS)]
     samples = Smallest(len(task.highest), task.size)
     samples.highest = task.highest.copy()

@@ -50,8 +50,8 @@ def spread(
 ) -> list[T]:
     """Return a sample of at most `limit` items, in their original order, spread evenly over the groups.
 
-    The groups take turns, and each contributes its remaining item of the smallest priority. Every sample is a subset of
-    any larger sample of the same items with the same seed.
+    The groups take turns, and each contributes its remaining item with the smallest priority. Every sample is a subset
+    of any larger sample of the same items with the same seed.
     """
     order = sorted(range(len(items)), key=lambda i: priority(seed, *content(items[i])))
     taken: Counter[str] = Counter()
@@ -81,7 +81,7 @@ class Smallest:
         able = able[~self._kept_before(cells[able], priorities[able])]
         numbers, values = cells[able].tolist(), priorities[able].tolist()
         entered = []
-        for place, cell, value in zip(able.tolist(), numbers, values, strict=True):  # most cells have few
+        for place, cell, value in zip(able.tolist(), numbers, values, strict=True):  # most cells receive few priorities
             new = self._new[cell]
             if value not in new:
                 new.add(value)

@@ -54,7 +54,7 @@ def _number(part: str) -> tuple[int, str]:
 
 
 def read_seat(file: Path) -> tuple[Category, ...]:
-    """Return the category of a SEAT or CEAT file, called after the file. Raises DataError if it is invalid."""
+    """Return the category of a SEAT or CEAT file, named after the file. Raises DataError if it is invalid."""
     document = read_json(file, TypeAdapter(SeatFile), hint=_SEAT_HINT)
     sets = (document.targ1, document.targ2, document.attr1, document.attr2)
     keys = ("targ1", "targ2", "attr1", "attr2")
@@ -66,10 +66,10 @@ def read_seat(file: Path) -> tuple[Category, ...]:
 
 
 def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
-    """Return the stimulus word of each example. Raises DataError if an example contains none of the words.
+    """Return the stimulus word of each example, or () if the entry declares no stimulus words.
 
-    If there are as many words as examples, it is the word at the same position; otherwise, it is the longest word with
-    which a word of the example begins.
+    If there are as many words as examples, each example has the word at the same position; otherwise, it has the
+    longest stimulus word that begins a word of the example. Raises DataError if an example contains none of them.
     """
     if entry.words is None or len(entry.words) == len(entry.examples):
         return tuple(entry.words or ())

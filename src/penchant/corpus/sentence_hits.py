@@ -50,7 +50,7 @@ class Hits(NamedTuple):
 
 
 class HitFinder:
-    """Searcher for words in NFC texts; `forms` lists the surface forms searched for."""
+    """Searcher for words in NFC texts; the attribute `forms` lists the surface forms searched for."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str, layout: Layout) -> None:
         """Index the forms.
@@ -68,7 +68,7 @@ class HitFinder:
     def find(self, text: str) -> tuple[Sentences, Hits]:
         """Return the sentences of a text that contain words, and the hits in them.
 
-        Lines are split into sentences as in `block_lines.splitter`, and words are matched as in `Matcher.find`.
+        Lines are split into sentences as in `lines_and_sentences.splitter`, and words are matched as in `Matcher.find`.
         """
         places = self._scanner.find(text)
         if not len(places.forms):
@@ -87,7 +87,7 @@ class HitFinder:
         offsets = np.cumsum([0, *map(len, lines)])
         starts, stops = places.begins + offsets[of_place], places.ends + offsets[of_place]
         piece = np.searchsorted(ends, starts, side="right")
-        known = int(np.searchsorted(piece, len(pieces)))  # any others stand behind the last sentence
+        known = int(np.searchsorted(piece, len(pieces)))  # any others come after the last sentence
         starts, stops, forms = starts[:known], stops[:known], places.forms[:known]
         used, sentence = np.unique(piece[:known], return_inverse=True)
         whole = [pieces[number] for number in used.tolist()]

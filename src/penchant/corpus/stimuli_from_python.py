@@ -20,7 +20,7 @@ _LISTS = {"X", "Y", "A", "B"}
 
 
 def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
-    """Return rows of words from lists keyed by set (X, Y, A, B), from such mappings keyed by category, or from a table.
+    """Return rows of words from lists keyed by set (X, Y, A, B), from lists keyed by category and set, or from a table.
 
     `columns` maps fields to the names of a table's columns if they differ. Raises DataError if a cell is missing or is
     not a word.
@@ -55,7 +55,7 @@ def _words(given: Any, label: str) -> list[str]:
 
 
 def file_of_set(given: Any) -> Path | None:
-    """Return a path for a mapping with the contents of a `set.yaml`; None for any other value."""
+    """Write a mapping with the contents of a `set.yaml` to a temporary file; return its path, None for other values."""
     if not isinstance(given, Mapping) or not {"lists", "categories", "templates", "contexts"} & given.keys():
         return None
     return document_of({"name": NAME, **given}, {}, NAME)

@@ -66,7 +66,7 @@ class StimulusSet:
         return tuple(dict.fromkeys(canonical(word + suffix) for suffix in ("", *self.endings(word))))
 
     def endings(self, word: str) -> tuple[str, ...]:
-        """Return the suffixes of a word, which may have any canonically equivalent spelling."""
+        """Return the suffixes of a word; all canonically equivalent spellings of a word have the same suffixes."""
         return self.suffixes.get(canonical(word), ())
 
 
@@ -77,10 +77,10 @@ class StimulusSet:
 def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
     """Read stimuli from a directory, files or Python data.
 
-    `path` is a directory with `set.yaml` (see `StimuliFile`) or with SEAT or CEAT files, such a file (`SeatFile`), a
-    table (`TableRow`), a list of these, or Python data: lists keyed by set (X, Y, A, B), such mappings keyed by
-    category, rows, columns or a frame, or a mapping with the contents of a `set.yaml`. `columns` maps category, set,
-    word or label to the names of a table's columns if they differ. If a word has several canonically equivalent
+    `path` is a directory with `set.yaml` (see `StimuliFile`) or with SEAT or CEAT files (`SeatFile`), one of these
+    files, a table (`TableRow`), a list of these, or Python data: lists keyed by set (X, Y, A, B) or by category and
+    set, rows, columns or a frame, or a mapping with the contents of a `set.yaml`. `columns` maps category, set, word or
+    label to the names of a table's columns if they differ. If a word has several canonically equivalent
     spellings, the first replaces the others. Raises DataError with the file, line and key if the stimuli are invalid.
     """
     listed = [path] if isinstance(path, str | Path) else plain(path)
@@ -117,11 +117,11 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
 
 
 def with_contexts(stimuli: StimulusSet, source: StimulusSet) -> StimulusSet:
-    """Return stimuli whose categories without contexts take those of another set; its files are added.
+    """Return the stimuli with contexts from `source` for categories without contexts; the files of `source` are added.
 
     A category takes the contexts of the category with the same name, or else of the first whose name ends with the same
-    number (ceat1 those of C1). If the stimuli have traits, each category of the other set whose targets are pairs is
-    added, with the traits as its attributes.
+    number (ceat1 takes those of C1). If the stimuli have traits, each further category of `source` whose targets are
+    paired is added, with the traits as its attributes.
     """
     named = {category.id: category for category in reversed(source.categories)}
     numbered = {_last_number(category.id): category for category in reversed(source.categories)} | {"": None}
@@ -191,7 +191,7 @@ def _released(folder: Path) -> StimulusSet:
     """Read a folder of SEAT or CEAT files as their authors publish them, with suffixes and traits if there are any."""
     files, of_words, of_traits = read_folder(folder)
     if not files:
-        raise DataError(f"the directory contains neither {SET_FILE} nor files of SEAT or CEAT", file=folder, hint=_HINT)
+        raise DataError(f"the directory contains neither {SET_FILE} nor SEAT or CEAT files", file=folder, hint=_HINT)
     categories = tuple(category for file in files for category in read_seat(file))
     suffixes = {
         word: tuple(added) for file in of_words for word, added in read_json(file, SUFFIXES, hint=SUFFIX_HINT).items()

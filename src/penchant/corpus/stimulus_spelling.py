@@ -70,7 +70,7 @@ def _texts(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
 
 
 def _suffixed(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
-    """Yield (word, ending) pairs; an ending is a suffix of the word, or directly follows a slot that it fills."""
+    """Yield (word, ending) pairs; an ending is a suffix of the word, or directly follows a slot that the word fills."""
     for word in stimuli.words():
         yield from ((word, suffix) for suffix in stimuli.endings(word))
     for category in stimuli.categories:

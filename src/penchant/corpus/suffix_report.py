@@ -198,7 +198,7 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """Yield notes on suffixes that never occur, or never occur with a group of words that share their suffixes."""
+    """Yield notes on suffixes that never occur, or not with any word of a group that has the same suffixes."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for word, forms in usage.forms.items():
         groups.setdefault(tuple(forms.values()), []).append(word)

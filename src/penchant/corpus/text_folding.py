@@ -69,7 +69,7 @@ def fold_lines(texts: Sequence[str]) -> str:
     """Return `fold(text)` for each text, joined by newlines."""
     codes = np.frombuffer("\n".join(texts).encode("utf-16-le", "surrogatepass"), "<u2")
     ends = np.flatnonzero(codes == _NEWLINE)
-    if len(ends) != len(texts) - 1:  # a text of several lines, or none at all
+    if len(ends) != len(texts) - 1:  # a text has several lines, or there are no texts
         return "\n".join(map(fold, texts))
     plane = _folded_plane().take(codes)
     plane[ends] = _NEWLINE

@@ -67,7 +67,7 @@ def train(
     for place in (target, card_path(target)):
         refuse_inputs(place, [file.place for file in files if "://" not in file.place])
     if not replace:
-        refuse_other(target, "vectors beside their card", _has_card)
+        refuse_other(target, "a vector file with a matching card", _has_card)
         refuse_other(card_path(target), "the card of these vectors", lambda card: _cards(card, target))
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "tokens.txt"

@@ -46,7 +46,11 @@ def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = N
 
 
 class WrittenCounts(NamedTuple):
-    """Counts from `write_tokens`; `replaced` counts forms replaced by their word, `shared` forms left unchanged."""
+    """Counts from `write_tokens`.
+
+    `replaced` counts forms replaced by their word, and `shared` counts forms that were not replaced because several
+    words share them or because their word contains white space.
+    """
 
     sentences: int
     tokens: int

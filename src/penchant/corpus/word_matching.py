@@ -204,7 +204,7 @@ def word_characters(end: int = sys.maxunicode + 1) -> NDArray[np.bool_]:
 def _kinds(end: int) -> NDArray[np.uint8]:
     kinds = np.where(word_characters(end), np.uint8(_INSIDE), np.uint8(_OUTSIDE))
     basic = np.arange(BASIC, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    kinds[[space.start() for space in re.finditer(r"\s", basic)]] = _SPACE  # there is none beyond
+    kinds[[space.start() for space in re.finditer(r"\s", basic)]] = _SPACE  # there is no white space in higher planes
     return kinds
 
 

@@ -27,10 +27,10 @@ _CACHED = 1 << 18
 
 
 class TooLargeError(ModelError):
-    """Exception raised if a single `row` of a batch does not fit in memory, for the device's `reason`."""
+    """Exception raised if one row of a batch does not fit in memory: its index `row`, and the device's `reason`."""
 
     def __init__(self, row: int, reason: str) -> None:
-        hint = "take a device with more memory, a smaller --dtype, or shorter texts"
+        hint = "use a device with more memory, a smaller --dtype, or shorter texts"
         super().__init__(f"a single text does not fit into the device's memory: {reason}", hint=hint)
         self.row, self.reason = row, reason
 
@@ -77,7 +77,7 @@ class InTurn(ABC):
 
     @abstractmethod
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the requested values of the batch, in order, as one value or row each."""
+        """Return the batch's requested values in order, on the last axis for attention, else on the first."""
 
 
 class LocalBackend(InTurn):
@@ -132,7 +132,7 @@ class LocalBackend(InTurn):
         return answers
 
     def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
-        """Return the answers of a batch, halved until it fits in memory; `above` is the number of its first row."""
+        """Return the answers of the part of a batch that starts at row `above`, halved until it fits in memory."""
         try:
             return self._answers(batch)
         except (MemoryError, RuntimeError) as error:
@@ -174,9 +174,9 @@ class LocalBackend(InTurn):
         return values
 
     def _of_many(self, logits: Tensor, target: int) -> NDArray[np.float32]:
-        """Return, for each row of logits (r, V), the log-probability of a set of tokens.
+        """Return, for each row of logits (r, V), the log-probability of the set of tokens that `target` stands for.
 
-        For the target `EXPECTED`, return the expected log-probability instead.
+        If `target` is `EXPECTED`, return the expected log-probability instead.
         """
         import torch
 

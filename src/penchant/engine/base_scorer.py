@@ -36,8 +36,8 @@ class Asker:
     """Base class of scorers: one model, and the engine that runs it.
 
     `batch_tokens` is the number of tokens in a batch, which affects speed and memory use only. `cache` is the path of
-    the answer cache; it is ignored if shortcuts are disabled, since cached answers may have been computed with
-    shortcuts.
+    the answer cache; it is ignored if shortcuts are disabled (see `fast_path_switch`), since cached answers may
+    have been computed with them.
     """
 
     def __init__(

@@ -87,7 +87,7 @@ class Batch:
     want_slot: NDArray[np.int64]
 
     def deliver(self, values: NDArray[np.generic]) -> None:
-        """Set the inputs' answers from the requested values, on the last axis for attention, else on the first."""
+        """Set the inputs' answers from `values`, which are on the last axis for attention, else on the first."""
         last = self.kind[0] == "attention"
         order = np.lexsort((self.want_slot, self.want_input))
         ends = np.cumsum(np.bincount(self.want_input, minlength=len(self.inputs)))

@@ -29,7 +29,7 @@ _ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Settings of sampled replies: `temperature` (0: the likeliest token), `seed` and `most`, the maximum length."""
+    """Settings of sampled replies; temperature 0 means the likeliest token, `most` is the maximum number of tokens."""
 
     temperature: float
     seed: int
@@ -67,8 +67,8 @@ class ChatScorer(Asker):
     def sampled(self, asked: Iterable[tuple[ChatPrompt, int, str]], how: Sampling) -> Iterator[str]:
         """Yield a sampled reply for each (prompt, sample number, location), in order.
 
-        The noise of a reply depends on the seed, its prompt and its number only, not on other replies. Replies in the
-        answer cache are not sampled again. Raises the errors of `replies_logprobs`.
+        The random numbers for a reply depend only on `how`, its prompt and its sample number, not on other replies.
+        Replies in the answer cache are not sampled again. Raises the errors of `replies_logprobs`.
         """
         template = None if self.model.replies_only else ChatTemplate(self.model)
         stream = iter(asked)
@@ -92,7 +92,7 @@ class ChatScorer(Asker):
         template: ChatTemplate | None,
         kept: ReplyCache | None,
     ) -> list[str]:
-        """Return the replies to (key, prompt) rows, from the cache where it has them."""
+        """Return the reply for each (key, prompt) row, from the cache if it is there, else newly sampled."""
         keys = [key for key, _ in rows]
         found: dict[bytes, str] = kept.found(keys) if kept else {}
         counts = self.engine.counts
@@ -142,7 +142,7 @@ class ChatScorer(Asker):
                 yield dict(zip(batch, pool.map(reply, batch), strict=True))
 
     def _begun(self, template: ChatTemplate | None, prompt: ChatPrompt, where: str) -> tuple[int, ...]:
-        """Return the tokens of a prompt in the template, or without one of its messages as JSON.
+        """Return the tokens of a prompt in the template; without a template, the tokens of its messages as JSON.
 
         Raises DataError if a message has unknown or special tokens.
         """
@@ -173,6 +173,6 @@ def _seed(key: bytes) -> int:
 
 
 def _key(ids: tuple[int, ...], number: int, how: Sampling) -> bytes:
-    """Return the hash that identifies a reply of a model, and determines its noise."""
+    """Return the hash that identifies a sampled reply of a model and seeds its random numbers."""
     text = f"{how.temperature}|{how.seed}|{how.most}|{number}|".encode()
     return hashlib.blake2b(text + np.array(ids, dtype=np.int32).tobytes(), digest_size=16).digest()

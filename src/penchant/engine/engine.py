@@ -29,7 +29,7 @@ BATCHES = 64
 VECTOR = 4
 """Number of tokens that require as much memory as one vector, for planning windows of `WINDOW` tokens.
 
-It is proportionally larger in longer windows. Answers are kept in memory until the window is finished.
+This number grows in proportion to the length of the window. Answers are kept in memory until the window is finished.
 """
 
 TREE_ROW = 128

@@ -1,4 +1,4 @@
-"""Persistent cache of a model's sampled replies, in the file of its answers."""
+"""Persistent cache of a model's sampled replies, in the same file as its answers."""
 
 from __future__ import annotations
 

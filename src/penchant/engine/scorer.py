@@ -46,8 +46,8 @@ class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader, Chat
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
     """Return a language model; load it if `model` is a name or path.
 
-    Raises ModelError if the model cannot be loaded or is a set of static word vectors. `probabilities` selects the
-    error message: whether the caller needs word probabilities, or contextual vectors.
+    Raises ModelError if the model cannot be loaded, or is a table of scores or a set of static word vectors.
+    `probabilities` selects the message for word vectors: whether the caller needs probabilities or contextual vectors.
     """
     if isinstance(model, str | Path):
         model = loaded(model)

@@ -113,12 +113,12 @@ def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
 def mask_of(model: LanguageModel) -> int:
     """Return the id of the model's mask token. Raises ModelError if the tokenizer has none."""
     if model.tokenizer.mask_id is None:
-        raise ModelError("the tokenizer has no mask token", where=model.name, hint="use a causal method, lp")
+        raise ModelError("the tokenizer has no mask token", where=model.name, hint="use lp, a causal method")
     return model.tokenizer.mask_id
 
 
 GIVEN = "given"
-"""The method of scores that were made elsewhere."""
+"""Name of the method of scores that another program computed."""
 
 
 def _no_reads(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
@@ -159,7 +159,7 @@ Bollegala 2022.
 def method_for(name: str | None, model: LanguageModel | Scores, *, pair: bool = False) -> ScoringMethod:
     """Return the scoring method called `name` (None: lp for causal models, pll for masked models).
 
-    Scores from a table have the method `given`, or one that the user states, if its scores are sums of
+    A table of scores has the method `given`, or the method called `name` if the scores of that method are sums of
     log-probabilities of one sentence.
 
     `pair` allows methods that compare the two sentences of a pair. Raises ModelError if the model is an encoder,

@@ -43,7 +43,7 @@ class GivenScorer(Scorer):
             yield text, where, Encoding((self.table.index[text],), (0,), ((0, len(text)),), (0,))
 
     def encode_places(self, places: Iterable[P], *, gaps: bool = False) -> Iterator[tuple[P, Encoding]]:
-        """Return an iterator over tuples and the encodings of their texts, whose second item is the span to score.
+        """Return an iterator over tuples, whose second item is the span to score, and the encodings of their texts.
 
         Raises DataError if the span is not the whole text.
         """

@@ -43,8 +43,8 @@ class SlotWord:
 class GeneratedPair:
     """Acceptable and unacceptable sentence of a minimal pair, with their words by slot.
 
-    `lengths` has the number of tokens under each tokenizer, which is equal for both sentences; `context` is the number
-    of the context, and `checks` the number of bad sentences checked.
+    `lengths` has the number of tokens under each tokenizer, which is equal for both sentences; `context` is the index
+    of the context from which the pair was drawn, and `checks` the number of bad sentences checked in it.
     """
 
     good: str
@@ -63,7 +63,9 @@ class Statistics:
 
     Every context yields a pair or is counted in one of `duplicates` (of an earlier pair), `given_up` (if no bad
     sentence had the required lengths), and `unfilled` (by the slot for which there was no word). `checks` is the number
-    of comparisons of sentence lengths in all contexts, and `passed` the number with equal lengths.
+    of comparisons of sentence lengths in all contexts, and `passed` the number with equal lengths. `accepted_checks` is
+    the number in contexts that yielded a pair, and `distinct_contexts` the number of different combinations of words
+    that both sentences of a pair share.
     """
 
     pairs: int

@@ -26,7 +26,7 @@ class WordChoice:
         self._texts: dict[tuple[tuple[str, bool], ...], str | None] = {}
 
     def text(self, reference: FormReference) -> str | None:
-        """Return the form for a reference; None if the word lacks the form or a feature does not have one value."""
+        """Return the form for a reference; None if the word lacks the form, or a feature has no value or several."""
         if reference.parts not in self._texts:
             self._texts[reference.parts] = self._form(reference)
         return self._texts[reference.parts]

@@ -93,8 +93,8 @@ def verify(
 ) -> None:
     """Raise an exception of class `what` if a file's SHA-256 or git hash is not `digest`.
 
-    `given` is the name shown in the message. A damaged file is deleted if it is `fresh`. A `digest` that is neither
-    kind of hash is not checked.
+    `given` is the name shown in the message. A damaged file is deleted if it is `fresh`, that is, just
+    downloaded. A `digest` that is neither kind of hash is not checked.
     """
     if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", digest):
         return

@@ -244,7 +244,7 @@ class _Fetching:
     def _explained(self, error: Exception, file: str) -> PenchantError:
         explanation = explained(error, self.data.given, self.data.name, self.commit, file=file, wanted=DATA_SET)
         if is_unreachable(error):
-            explanation.message += "; it is not in the local cache"
+            explanation.message += "; the local cache has no copy"
         return explanation
 
 

@@ -54,7 +54,7 @@ M = TypeVar("M", bound=Measured, default=Measured)
 
 @dataclass(frozen=True, slots=True)
 class TextNeeds:
-    """Stimuli that a probe needs from running text.
+    """Stimuli that a study looks for in running text, to sample sentences or train word vectors for a probe.
 
     `words` are the words that the probe uses (default: all words in `stimuli`); `segments` are the sentence lengths, in
     words, that are sampled separately.
@@ -135,7 +135,7 @@ class Probe(Settings, ABC, Generic[M]):
         return texts
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds | None:
-        """Return the stimuli needed from running text; None if it cannot be used.
+        """Return the stimuli to look for in running text; None if the probe cannot use running text.
 
         Raises DataError if the stimuli are invalid.
         """
@@ -257,7 +257,7 @@ class Probe(Settings, ABC, Generic[M]):
 
     @classmethod
     def find_all(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the result of `find` in a list, or the files that match a pattern, sorted."""
+        """Return what `find` returns, in a list; if `name` is a pattern, return the files that match it, sorted."""
         return find_all(name, base=base, sets=cls.set_folders())
 
     @classmethod

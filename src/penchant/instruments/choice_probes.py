@@ -38,8 +38,8 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
     """Base class for probes whose rows are questions, each with the same number of options.
 
     A subclass defines `row`, `question` and `measures`. `elicit: sentence` scores the question followed by each option.
-    Items have the column `weights`, a list with the weight of each option: 1 for the likeliest (equal ones share it),
-    or its share of the replies that choose an option; null if none does.
+    Items have the column `weights`, a list with the weight of each option: 1 for the likeliest (divided among equally
+    likely ones), or with `elicit: answer` its share of the replies that choose an option; null if no reply does.
     """
 
     options: ClassVar[int]
@@ -47,7 +47,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
     language: str = "en"
     """The language of the instruction to choose an option, `en` or `cs` (`elicit: chat` or `answer`)."""
     phrases: Phrases | None = None
-    """The instructions of another language, and the phrases by which replies are read. Default: those of `language`."""
+    """Instructions in another language, and phrases for interpreting replies. Default: those of `language`."""
 
     @abstractmethod
     def question(self, row: R) -> tuple[str, Sequence[str]]:
@@ -73,12 +73,15 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         found = self.phrases or phrases_of(self.language)
         if found is None:
             raise MethodError(
-                f"penchant knows no phrases in the language '{self.language}'", hint="use en or cs, or give phrases"
+                f"penchant has no phrases for the language '{self.language}'", hint="use en or cs, or give phrases"
             )
         return found
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its method set. Raises MethodError or ModelError if the model does not support it."""
+        """Return the probe with its method set.
+
+        Raises MethodError or ModelError if the model does not support the method.
+        """
         if not self.asks:
             return super().settle(model)
         if self.method is not None:
@@ -93,7 +96,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return [name for name in super().own_fields() if name not in (*Elicited.model_fields, "language", "phrases")]
 
     def scoring(self, model: Model) -> dict[str, object]:
-        """Return the signature fields of the scoring, or of the questions."""
+        """Return the signature fields that describe the scoring or, for a chat model, the questions."""
         if not self.asks:
             return super().scoring(model)
         return {

@@ -22,9 +22,9 @@ S = TypeVar("S", bound=Settings)
 class Comparison(Generic[S]):
     """Comparison of two results on the same items.
 
-    `items` are the columns that identify an item, where the items have them. `estimates` computes the differences
-    from the items of both results and the settings of the first; each difference is named after its measure. The
-    signatures may differ in model, dtype and the `free` keys.
+    `items` are the columns that identify an item; columns that a result lacks are ignored. `estimates` computes the
+    differences from the items of both results and the settings of the first; each difference is named after its
+    measure. The signatures may differ in model, dtype and the `free` keys.
     """
 
     settings: type[S]
@@ -125,7 +125,7 @@ def of_one_model(first: str, second: str) -> bool:
 
 
 def difference(measure: str) -> str:
-    """Return the name of the difference in a measure."""
+    """Return the name of the difference between two results in a measure."""
     return f"difference of {measure}"
 
 

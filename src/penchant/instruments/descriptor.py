@@ -36,10 +36,11 @@ class Instrument:
     the data files, by topic of `penchant schema` and then by file; `formats` describes the supported kinds of data, by
     name. The probe's folder contains `template`, a folder or some files that `penchant init` copies; `references.bib`,
     the works that the prose cites; and `sets`, a folder of bundled data sets, each with a set.yaml. Instruments with
-    the same `overview` share a section that precedes their own. `judge` creates a rating task from a target; it returns
-    None if the target belongs to another instrument. `curve` returns the estimates over the steps of one training run,
-    one row per estimate, from its name and its checkpoints with their steps; it is None for an instrument without
-    curves. `from_table` makes a study of a user's own table for `penchant init --from`; None if it cannot be done.
+    the same `overview` share a section that precedes their own. `judge` creates a rating task from a target, such as a
+    data set; it returns None if the target belongs to another instrument. `curve` returns the estimates over the steps
+    of one training run, one row per estimate, from the run's name and its checkpoints with their steps; it is None for
+    an instrument without curves. `from_table` makes a study from a user's own table for `penchant init --from`; it is
+    None if the instrument does not support this.
     """
 
     probe: type[Probe[Any]]

@@ -21,7 +21,7 @@ class Phrases(BaseModel):
     text: Written
     """The instruction to reply with the text of an option."""
     openings: list[Written] = []
-    """Beginnings that may stand before an option in a reply, such as "my answer is"."""
+    """Phrases that may precede an option in a reply, such as "my answer is"."""
     refusals: list[Written] = []
     """Phrases that mark a reply without an option as a refusal."""
     hedges: list[Written] = []
@@ -42,7 +42,7 @@ class Elicited(Settings):
     orders: Literal["balanced", "all"] = "balanced"
     """The orders in which options are listed, over which probabilities are averaged: `balanced` or `all`.
 
-    `balanced` (default) rotates the list and its reverse, so that each option has each position equally often.
+    `balanced` (default) rotates the list and its reverse, so that each option appears in each position equally often.
     """
     samples: Annotated[int, Field(ge=1, le=1_000)] = 1
     """Number of replies sampled per question and order of its options (`elicit: answer`). Default: 1."""
@@ -56,5 +56,5 @@ class Elicited(Settings):
 
     @property
     def way(self) -> str:
-        """The way of measuring; "" for `sentence`."""
+        """The way of measuring, as a suffix of the probe's directory in a study; "" for `sentence`."""
         return self.elicit if self.asks else ""

@@ -39,7 +39,7 @@ class _PhraseBook(BaseModel):
 
 
 def phrases_of(language: str) -> Phrases | None:
-    """Return the phrases of a language by its BCP 47 tag; None if it is not among those that penchant knows."""
+    """Return penchant's phrases in a language, given as a BCP 47 tag; None if it has none in that language."""
     return _book().get(language.partition("-")[0])
 
 
@@ -58,23 +58,24 @@ class ChoiceQuestion:
     system: str = ""
 
     def prompt(self, order: Order, reply: str, phrases: Phrases) -> ChatPrompt:
-        """Return the prompt that lists the options in an order."""
+        """Return the prompt that lists the options in the given order and asks for a kind of `reply`: label or text."""
         marks = [f"{letter}." if reply == "label" else "-" for letter in _LETTERS]
         listed = [f"{mark} {self.options[option]}" for mark, option in zip(marks, order, strict=False)]
         asked = phrases.label if reply == "label" else phrases.text
         return ChatPrompt("\n".join([self.text, *listed, asked]), self.system)
 
     def replies(self, order: Order, reply: str) -> list[str]:
-        """Return the reply that chooses each option."""
+        """Return, for each option, the reply that chooses it: a letter for `label`, or the text of the option."""
         if reply == "text":
             return list(self.options)
         return [_LETTERS[order.index(option)] for option in range(len(self.options))]
 
 
 def orders_of(options: int, how: str) -> list[Order]:
-    """Return the orders of a number of options. Raises MethodError if there are too many."""
+    """Return `all` or `balanced` orders of a number of options. Raises MethodError if there are too many options."""
     if not 2 <= options <= (_MOST_REORDERED if how == "all" else len(_LETTERS)):
-        hint = "use orders: balanced" if options <= len(_LETTERS) else f"give at most {len(_LETTERS)}"
+        most = f"give 2 to {len(_LETTERS)} options"
+        hint = "use orders: balanced" if _MOST_REORDERED < options <= len(_LETTERS) else most
         raise MethodError(f"{options} options cannot be listed in {how} orders", hint=hint)
     if how == "all":
         return list(permutations(range(options)))
@@ -146,8 +147,8 @@ MOST_TOKENS = 32
 def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) -> tuple[str, int | None]:
     """Return the reading of a reply (`OPTION`, `REFUSED`, `HEDGED` or `UNREAD`), and the option that it chooses.
 
-    A reply chooses an option if it begins, perhaps after an opening such as "my answer is", with the option's letter
-    and a mark after it, or with the option's text. A letter followed by the text of another option is unread.
+    A reply chooses an option if it begins, perhaps after an opening such as "my answer is", with the option's letter,
+    alone or before a punctuation mark, or with its text. A letter followed by the text of another option is unread.
     """
     whole = plain = _plain(reply)
     for opening in sorted(map(_plain, phrases.openings), key=len, reverse=True):
@@ -169,7 +170,7 @@ def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) 
 
 
 def _beginning(text: str, options: Mapping[str, int]) -> int | None:
-    """Return the option with whose text a text begins, the longest if there are several."""
+    """Return the option whose text stands at the beginning of `text`, the longest if several do; None if none does."""
     for option in sorted(options, key=len, reverse=True):
         if re.match(rf"{re.escape(option)}(?!\w)", text):
             return options[option]
@@ -183,7 +184,7 @@ def _plain(text: str) -> str:
 
 
 def elicitation_columns(found: Sequence[Elicitation]) -> list[pl.Series]:
-    """Return the columns of outcomes in a table of items."""
+    """Return the columns that the outcomes of questions add to a table of items, one row per outcome."""
     columns: dict[str, list[Any]] = {
         "probabilities": [each.mean.tolist() for each in found],
         "order_probabilities": [each.probabilities.tolist() for each in found],

@@ -1,4 +1,4 @@
-"""Estimates of how steady a chat model's answers are: over orders of options, over replies, and between both."""
+"""Estimates of how steady a chat model's answers are: over orders, over replies, and between options and replies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STEADINESS = (OVER_ORDERS, TURNED, OVER_REPLIES, MISMATCH, *SHARES.values())
 
 
 def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str) -> Iterator[Estimate]:
-    """Yield how steady the answers to some items are, on a scale with one value per option.
+    """Yield estimates of how steady the answers to `items` are; `scale` has one value per option.
 
     Without a scale, the spread over orders is the mean over options of the spread of their probabilities, and there is
     no spread over replies.
@@ -72,7 +72,7 @@ def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str
 
 
 def _differs(likeliest: int, chosen: Sequence[int]) -> float:
-    """Return 1 if the likeliest option is not the most frequent reply, 0 if it is, and ½ if it is one of several."""
+    """Return 1 if the likeliest option is not the most frequent reply, 0 if it is, ½ if it is one of several such."""
     counts = Counter(chosen)
     most = max(counts.values())
     usual = [option for option, count in counts.items() if count == most]

@@ -22,4 +22,4 @@ COLUMNS: tuple[Column, ...] = (
     *(number(key, ".0%", measure=measure) for key, measure in _SHARES.items()),
     number("spread over replies", measure=OVER_REPLIES),
 )
-"""The columns of a table of steadiness, after those that say what it is about."""
+"""The columns of a table of steadiness, to the right of the columns that identify its rows."""

@@ -26,7 +26,7 @@ I = TypeVar("I")  # noqa: E741
 class ItemProbe(Probe[Measured], Generic[D, I]):
     """Base class for probes that read their items from the files named in their fields.
 
-    A subclass implements `read`, `items` and `texts_of`. It overrides `places` if `read` takes other arguments than the
+    A subclass implements `read`, `items` and `texts_of`. It overrides `places` if `read` takes arguments other than the
     file of `data`, and `group` if a pilot samples from every group. Error messages give the `place` of an item, unless
     `place_of` is overridden.
     """

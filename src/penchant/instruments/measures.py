@@ -30,7 +30,7 @@ class Mean:
     one half. `margin` is the smallest effect of interest in the unit of the measure; if it is None, 0.05 for
     proportions, otherwise 0.1, which suits log-probabilities: a change of the odds by a tenth. Without `tested`, only
     differences between models are tested, as for an accuracy, which has no natural null value. Items without
-    a value of the column are left out. `ends` are the ends of the column's scale, which bound the intervals; between 0
+    a value in that column are left out. `ends` are the ends of the column's scale, which bound the intervals; between 0
     and 1, intervals over clusters are computed on the logit scale.
     """
 
@@ -160,7 +160,7 @@ def estimates(
 ) -> list[Estimate]:
     """Return the estimates of all measures, each over all items and at every level.
 
-    If `other` contains the same items of another model, the estimates are differences from that model. Holm's
+    If `other` contains another model's results on the same items, the estimates are differences from that model. Holm's
     correction is applied over the levels of each measure.
     """
     keys = list(dict.fromkeys(measure.by for measure in measures if measure.by))

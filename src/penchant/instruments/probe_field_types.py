@@ -75,7 +75,7 @@ CITED = Written(citation=True)
 class TableField:
     """Metadata of a field that names a table: how a table passed from Python is converted to a file.
 
-    `columns` are the column names of rows without names, in order. `rows` converts the argument to rows; it also takes
+    `columns` are the columns of rows passed as lists, in order. `rows` converts the argument to rows; it also takes
     the `columns` of the call and the name of the table for messages. The table is stored in a file whose name ends in
     `suffix`, unless `file` returns the path of a file for the argument.
     """

@@ -109,7 +109,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     def read(self, *paths: Path) -> list[tuple[str, R]]:
         """Read the rows, each with its file and line. Raises DataError naming file, line and field.
 
-        The ids of several tables begin with the names of their files.
+        With several tables, each id begins with the name of its file.
         """
         found: list[tuple[str, R]] = []
         for path in paths:
@@ -131,7 +131,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return list(self.sentences(item[1]).values())
 
     def content(self, item: tuple[str, R]) -> Sequence[str]:
-        """Return the values of a row, so that pilots draw the same rows in every way of asking."""
+        """Return the values of a row, so that a pilot draws the same rows for every way of measuring."""
         return [str(value) for value in item[1].model_dump(exclude={"id"}).values()]
 
     def place_of(self, item: tuple[str, R]) -> str:

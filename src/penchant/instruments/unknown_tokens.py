@@ -23,7 +23,7 @@ _CHUNK = 1_024
 def require_known(on_unknown: str) -> OnUnknown:
     """Return `on_unknown` if it is a valid option. Raises MethodError otherwise."""
     if on_unknown not in get_args(OnUnknown):
-        raise MethodError(f"invalid value '{on_unknown}' of on_unknown", hint=one_of(on_unknown, get_args(OnUnknown)))
+        raise MethodError(f"invalid value '{on_unknown}' for on_unknown", hint=one_of(on_unknown, get_args(OnUnknown)))
     return cast(OnUnknown, on_unknown)
 
 
@@ -127,7 +127,7 @@ def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def unknown_error(lost: Sequence[tuple[str, str]], total: int, noun: str) -> DataError:
-    """Return the error, on one line, about the places and parts of texts that a tokenizer does not know."""
+    """Return the one-line error for text unknown to a tokenizer, given (location, unknown substring) pairs."""
     parts = [f"'{part}'" for part in dict.fromkeys(part for _, part in lost)]
     first, *others = list(dict.fromkeys(where for where, _ in lost))[:_MOST_SHOWN]
     also = f"; also {places([first, *others]).removeprefix(f'{first}, ')}" if others else ""

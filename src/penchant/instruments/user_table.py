@@ -24,8 +24,8 @@ class Role:
     """A column that an instrument reads.
 
     It is recognised by its header, which is or contains one of `names` (lower case), else by its cells, if exactly one
-    other column is `like` it. `what` describes the column in an error. A column with a repeated or empty cell does not
-    fit a `unique` role.
+    remaining column passes `like`. `what` describes the column in an error. A column with a repeated or empty cell does
+    not fit a `unique` role.
     """
 
     name: str
@@ -58,13 +58,13 @@ class UserTable:
         return cells(self.rows, self.columns[role])
 
     def renamed(self, default: Iterable[str]) -> dict[str, str]:
-        """Return the found columns of some roles that are not named like their role."""
+        """Return the columns of those roles in `default` whose columns have other names, by role."""
         return {role: name for role in default if (name := self.columns.get(role, role)) != role}
 
 
 @dataclass(frozen=True, slots=True)
 class StudyParts:
-    """The parts of a study of a user's table: the probe's parameters, further files by name, and lines to print."""
+    """The parts of a study from a user's table: the probe's parameters, further files by name, and lines to print."""
 
     parameters: dict[str, Any]
     files: dict[str, str] = field(default_factory=dict)
@@ -73,12 +73,12 @@ class StudyParts:
 
 @dataclass(frozen=True, slots=True)
 class TableReader:
-    """The way from a user's table to a study of one instrument.
+    """Description of how an instrument makes a study from a user's table.
 
     `alias` is the plain name of such tables, such as pairs. `known` returns whether the instrument reads a file without
     being told its columns. `parts` makes the study of a table; the second argument is the table's path as written in
-    the study's files. `power` returns what the study of a probe could detect, in a sentence. `about` returns lines
-    about a model's reading of the data, if any.
+    the study's files. `power` returns a sentence on the smallest effect that a probe's study could detect. `about`
+    returns lines to print about the probe's data and a model, if any.
     """
 
     alias: str

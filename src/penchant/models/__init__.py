@@ -1,4 +1,4 @@
-"""Models: from a name to weights, network and tokenizer."""
+"""Loading of models by name: their files, weights, networks and tokenizers."""
 
 import warnings
 

@@ -66,7 +66,7 @@ def _merged(model: Any, folder: Path, source: ModelSource) -> Any:
             raise ValueError(f"{adapted.peft_type.value} adapters only add input vectors and have no weights to merge")
         missing = [str(each.message) for each in heard if "missing adapter keys" in str(each.message)]
         if unused or missing:
-            raise ValueError(missing[0] if missing else f"the base model has no place for {min(unused)}")
+            raise ValueError(missing[0] if missing else f"the base model has no layer for {min(unused)}")
         return adapted.merge_and_unload(safe_merge=True)
     except Exception as error:
         hint = "check that it was trained on this base model"
@@ -75,7 +75,7 @@ def _merged(model: Any, folder: Path, source: ModelSource) -> Any:
 
 
 def _require_base(source: ModelSource, folder: Path) -> None:
-    """Raise ModelError if the adapter names another base model than `source`."""
+    """Raise ModelError if the adapter names a base model other than that of `source`."""
     try:
         named = json.loads(read_text(folder / ADAPTER)).get("base_model_name_or_path") or ""
     except (DataError, ValueError, AttributeError) as error:

@@ -45,7 +45,7 @@ def default_path() -> Path:
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Return a connection to the cache file, creating it if necessary. Raises sqlite3.Error and OSError."""
+    """Return a connection to the cache file, creating it if necessary. Raises sqlite3.Error or OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     patiently(path, lambda: db.execute("PRAGMA journal_mode=WAL"))
@@ -55,7 +55,7 @@ def connected(path: Path) -> sqlite3.Connection:
 def patiently(path: Path, act: Callable[[], T]) -> T:
     """Call `act` and return its result, retrying for two minutes while the file is locked.
 
-    Warns after five seconds. Raises sqlite3.Error.
+    Warns after five seconds. Raises sqlite3.Error if `act` fails or the file remains locked.
     """
     for turn in range(_TURNS - 1):
         try:

@@ -70,7 +70,7 @@ class Trial:
     def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
         """Return whether the outputs for some rows of a batch equal the outputs for the same rows run alone.
 
-        Layers that pool positions return fewer than the input has; only these are compared.
+        Layers that pool positions return fewer positions than the input has; only the returned ones are compared.
         """
         for row in rows:
             for among, alone in zip(answers, self._alone[row], strict=True):

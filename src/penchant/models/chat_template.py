@@ -19,19 +19,19 @@ _REPLY = "A"
 
 @dataclass(frozen=True, slots=True)
 class ChatPrompt:
-    """A user message, after a `system` message if there is one."""
+    """A user message, preceded by a `system` message if there is one."""
 
     user: str
     system: str = ""
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The messages as chat templates and servers take them."""
+        """The messages in the format that chat templates and servers expect."""
         system = [{"role": "system", "content": self.system}] if self.system else []
         return [*system, {"role": "user", "content": self.user}]
 
     def in_one(self) -> ChatPrompt:
-        """Return the prompt with the system message before the user's, for templates without a system message."""
+        """Return the prompt as a single user message that begins with the system message."""
         return ChatPrompt(f"{self.system}\n\n{self.user}") if self.system else self
 
 

@@ -23,8 +23,8 @@ def read_config(source: ModelSource, options: dict[str, Any]) -> Any:
     """Return the configuration of a checkpoint; `options` are the arguments of `from_pretrained`.
 
     Raises ModelError if the model is an encoder-decoder without a language-modelling head, such as a speech model, if
-    a source text is given to another model, or if `trust_remote_code` is set and the checkpoint takes its code from
-    another repository.
+    there is a source text but the model is not an encoder-decoder, or if `trust_remote_code` is set and the checkpoint
+    takes its code from another repository.
     """
     from transformers import AutoConfig
 
@@ -46,7 +46,7 @@ def read_config(source: ModelSource, options: dict[str, Any]) -> Any:
             raise ModelError(message, where=source.given, hint="use a language model")
     elif source.text:
         message = f"'{config.model_type}' has no encoder that could read a source text"
-        raise ModelError(message, where=source.given, hint="leave ?source= out, or use an encoder-decoder")
+        raise ModelError(message, where=source.given, hint="leave out ?source=, or use an encoder-decoder")
     return config
 
 
@@ -122,7 +122,7 @@ _OLD_SPLIT = (
     "use the checkpoint's current tokenizer.json"
 )
 _CONCERNING = re.compile(r"weight|token|attention|attend|mask|decoder|causal|embedding|position|vocab|regex|head", re.I)
-"""Words in warnings that may affect results."""
+"""Words by which warnings that may affect results are recognised."""
 
 
 _LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")

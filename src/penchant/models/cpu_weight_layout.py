@@ -31,9 +31,9 @@ class PackedLayers:
     """The packed linear layers of one model; none if torch lacks oneDNN or its BLAS is faster.
 
     On processors without instructions for a 16-bit format, each product is computed in float32 and rounded once. The
-    operators are undocumented: if they are missing or fail, nothing is changed. The caller must check that the model's
-    outputs are unchanged, and call `undo` if they are not. A packed layer's `weight` is an empty tensor, so that the
-    weights are never in memory twice and code that reads `weight` fails.
+    torch operators are undocumented: if they are missing or fail, nothing is changed. The caller must check that the
+    model's outputs are unchanged, and call `undo` if they are not. A packed layer's `weight` is an empty tensor, so
+    that the weights are never in memory twice and code that reads `weight` fails.
     """
 
     def __init__(self, model: Any) -> None:

@@ -90,10 +90,10 @@ def spread(
     with_cpu: bool,
     given: Mapping[str, Any],
 ) -> dict[str, int | str]:
-    """Return the device of every part of a model, balanced over GPUs with `free` bytes, and the CPU if `with_cpu`.
+    """Return the device of each part of a model, spread over the GPUs (evenly if possible), and the CPU if `with_cpu`.
 
-    No weights are read. `given` are the other arguments of `from_pretrained`. Raises ModelError if the model is too
-    large.
+    No weights are read. `free` is the number of bytes that may be used on each GPU; `given` are the other arguments of
+    `from_pretrained`. Raises ModelError if the model is too large.
     """
     import torch
     from accelerate import infer_auto_device_map
@@ -140,7 +140,7 @@ def _usable(name: str, dtype: str) -> Any:
         torch.ones(1, device=name, dtype=getattr(torch, dtype)).item()
         device = torch.device(name)
     except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
-        reason = str(error).partition("\n")[0].partition(". ")[0]  # torch explains its builds to their makers
+        reason = str(error).partition("\n")[0].partition(". ")[0]  # the rest of the message is for developers of torch
         raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use the device cpu") from error
     return torch.device(name, torch.cuda.current_device()) if name == "cuda" else device
 

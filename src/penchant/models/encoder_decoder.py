@@ -15,7 +15,7 @@ from penchant.models.model_identity import ModelSource
 class GivenSource(torch.nn.Module):
     """The decoder of a model whose encoder has read one source, with the interface of a causal model.
 
-    `source` are the token ids of the source with the special tokens of the tokenizer, `lead` those that precede every
+    `source` are the token ids of the source, including special tokens; `lead` are the ids of tokens that precede every
     row and get no logits.
     """
 
@@ -38,7 +38,7 @@ class GivenSource(torch.nn.Module):
 
     @property
     def hf_device_map(self) -> dict[str, int | str] | None:
-        """The device of each part of a model that is spread over several."""
+        """The device of each part of a model that is spread over several devices, else None."""
         return getattr(self.whole, "hf_device_map", None)
 
     def get_input_embeddings(self) -> Any:
@@ -73,10 +73,10 @@ class GivenSource(torch.nn.Module):
 
 
 def given_source(model: Any, tokenizer: Any, source: ModelSource) -> tuple[GivenSource, int]:
-    """Return an encoder-decoder given the source text of `source`, and the id of the token put before a text.
+    """Return an encoder-decoder that reads the source text of `source`, and the id of the token put before a text.
 
     That token is the tokenizer's own first token if there is one (BART's `<s>`), after the decoder's start token, and
-    otherwise the decoder's start token (T5). Raises ModelError if neither is known.
+    otherwise the decoder's start token (T5). Raises ModelError if the decoder's start token is unknown.
     """
     start = model.config.decoder_start_token_id
     start = model.generation_config.decoder_start_token_id if start is None else start

@@ -21,7 +21,7 @@ _TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
 
 
 class Digests:
-    """SHA-256 hashes of files, stored in the SQLite file `path`, or not stored if it is None.
+    """SHA-256 hashes of files, stored in the SQLite file `path`, or not stored if `path` is None.
 
     A stored hash is valid while the file's size, times and inode are unchanged. `forced` hashes every file again and
     updates its stored hash. `optional` ignores a store that cannot be used.
@@ -139,7 +139,7 @@ class WatchedFiles:
 
 
 def stamp(file: Path, *, settled: bool = False) -> str:
-    """Return a file's size, times and inode as a string, which shows changes; "" if the file is missing.
+    """Return a file's size, times and inode as a string, to detect changes; "" if the file is missing.
 
     With `settled`, return "" also for a file modified in the last two seconds.
     """

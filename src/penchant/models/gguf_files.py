@@ -61,7 +61,7 @@ _WHOLE_ENTRIES = frozenset(
 )
 """Names of pre-tokenizers whose tokenizers keep a word whole if it is a vocabulary entry, regardless of merges."""
 _STRAY = 1e-3
-"""Maximum fraction of vocabulary entries that a fitting pre-tokenizer may split, for vocabularies edited by hand."""
+"""Maximum fraction of vocabulary entries that the right pre-tokenizer may split (some files are edited by hand)."""
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _named(file: Path) -> tuple[str, str, bool | None]:
     """
     import gguf
 
-    fields = gguf.GGUFReader(str(file)).fields  # named as transformers names it, so that it is parsed once
+    fields = gguf.GGUFReader(str(file)).fields  # same argument as in transformers, so that the file is parsed once
     kind, name, space = (
         None if (field := fields.get(f"tokenizer.ggml.{key}")) is None else field.contents()
         for key in ("model", "pre", "add_space_prefix")

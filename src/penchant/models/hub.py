@@ -31,7 +31,8 @@ class WantedFiles:
     """Selection of the files to fetch besides configuration and tokenizer: weights and code.
 
     `pickled` accepts pickled weights if there are no others. `looked_for` only checks that weights exist, without
-    downloading or reading them. `digests` stores file hashes. `config` is the file that every model has.
+    downloading or reading them. `digests` stores file hashes. `config` is the file that describes
+    the model or adapter.
     """
 
     weights: bool = True

@@ -74,7 +74,7 @@ class LastLayer:
 
 
 class _Reads:
-    """The requested positions (rows, cols) of one batch; `slots` are their indices within each row's positions."""
+    """The requested positions (rows, cols) of one batch; `slots` are their indices among those of their row."""
 
     def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> None:
         order = np.argsort(rows, kind="stable")

@@ -31,7 +31,7 @@ def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = Non
         kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None
         if kept is not None:
             return kept
-        _KEPT.clear()  # before another takes memory of its own
+        _KEPT.clear()  # before another model takes up memory
         vectors = names_vectors(spec)
         model = load_vectors(spec) if vectors else load(spec, dtype=dtype, device=device, digests=_digests())
         _KEPT[_label(spec), model.fingerprint, *settings] = model

@@ -164,7 +164,7 @@ def load_vectors(path: str | Path, *, name: str | None = None, vocabulary: str |
 
     `name` replaces the file name in signatures and tables. `vocabulary` is the vocabulary file of a `.npy` file, with
     one word per line in the order of the rows; by default, the file of the same name with the suffix .vocab or .txt is
-    read. Raises ModelError, which gives the location of the error in the file.
+    read. Raises ModelError, with the location of the error in the file, if that fails.
     """
     vectors = _vectors(path, name, vocabulary)
     _warn(vectors)
@@ -213,7 +213,7 @@ def read_model(
         model, begin, longest = _prepared(source, model, config, kind, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)
-        begin = begin if kind == "causal" else None  # of a model that reads ahead, nothing is put before a text
+        begin = begin if kind == "causal" else None  # nothing is put before a text if the model looks ahead
         files.require_same()
     return LanguageModel(
         name=source.cited(fingerprint),
@@ -299,7 +299,7 @@ def fingerprint(spec: str, digests: Digests) -> str:
         tokenizer, _ = served_tokenizer(ServedAddress.of(spec), digests)
         return Client(ServedAddress.of(spec)).fingerprint(tokenizer.digest)
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
-        numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
+        numpy = head(Path(spec), 6) == b"\x93NUMPY"  # its words are in a separate file
         return read_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
     return _without_weights(spec, digests).fingerprint(digests)
 
@@ -340,7 +340,7 @@ def _served(spec: str, name: str | None, *, code: bool, digests: Digests) -> Lan
     address = ServedAddress.of(spec)
     if name is not None:
         raise ModelError("a served model cannot be renamed", where=str(address), hint="omit name=")
-    with waiting(f"{address}: proving the server"):
+    with waiting(f"{address}: checking the server"):
         client = Client(address)
         limit = client.about()["max_model_len"]
         tokenizer, cautions = served_tokenizer(address, digests, code=code)

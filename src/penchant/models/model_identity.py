@@ -32,7 +32,7 @@ def bundled_models() -> list[str]:
 
 
 def bundled_card(spec: str) -> str:
-    """Return what the first sentence of a bundled model's card says, without remarks in brackets, in lower case."""
+    """Return the first sentence of a bundled model's card, without remarks in brackets, starting in lower case."""
     card = (_BUNDLED / spec.removeprefix("bundled:") / "README.md").read_text(encoding="utf-8")
     first = re.sub(r"\s*\([^)]*\)", "", card.split("\n\n")[1]).replace("\n", " ").partition(". ")[0].removesuffix(".")
     return first[:1].lower() + first[1:]
@@ -45,7 +45,7 @@ class ModelSource:
     `given` is the name or path given by the user; `target` and `options` are the arguments of `from_pretrained`;
     `label` is the name in signatures, without hash; `local` is the file or directory, None for a hub model. `commit` is
     the commit of a hub model's files, set by `fetched`. `adapter` is the source of the adapter that is merged into the
-    model, or None; `text` is what the encoder of an encoder-decoder reads before a text.
+    model, or None; `text` is the source text for the encoder of an encoder-decoder.
     """
 
     given: str
@@ -163,7 +163,7 @@ def resolve(spec: str) -> ModelSource:
 def pinned(spec: str, fingerprint: str) -> tuple[list[str], str]:
     """Return the names of a model and its adapter, if any, and the source text that follows them, with its separator.
 
-    A hub model, or adapter, is named with the commit in its fingerprint, and others as in `spec`.
+    The name of a hub model or hub adapter includes the commit from the fingerprint; other names are as in `spec`.
     """
     own, (given, mark, text) = fingerprint.partition(SOURCE)[0].split("+"), spec.partition(SOURCE)
     named = zip(own, given.rsplit("+", len(own) - 1), strict=True)

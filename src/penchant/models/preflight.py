@@ -89,7 +89,7 @@ def outline(
     allow_pickle: bool = False,
     digests: Digests | None = None,
 ) -> Outline:
-    """Describe a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
+    """Describe a language model (see `load` for the forms of `spec`) or a file of word vectors without loading weights.
 
     `name` is the model's name in the result; for the other arguments see `load`. Raises ModelError for problems that
     can be detected without the weights: a model that is missing, incomplete, or of an unsupported kind.

@@ -1,4 +1,4 @@
-"""Predictions at a gap by transformers and torch alone: one text, one forward pass of the whole network."""
+"""Predictions at a gap with transformers and torch alone: a complete forward pass for each text, as a reference."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class WordProbability:
 
 
 def plain_words(model: LanguageModel, before: str, after: str, most: int) -> list[WordProbability]:
-    """Return the whole words among the `most` most probable tokens between two texts, most probable first.
+    """Return the words among the `most` most probable tokens for the gap between two texts, most probable first.
 
-    A word is whole if in the gap it is encoded as its token, and no other of these tokens differs in case only.
-    The softmax is computed in float64.
+    A token counts as a word if it has letters only, its text in the gap is encoded as that token, and no other of
+    these tokens is the same word in another letter case. The softmax is computed in float64.
     """
     hf, network = model.tokenizer.hf, model.network.model
     ids = hf(f"{before}{hf.mask_token}{after}")["input_ids"]

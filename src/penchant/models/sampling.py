@@ -22,15 +22,15 @@ def sampled_tokens(
     most: int,
     ends: Collection[int],
 ) -> list[list[int]]:
-    """Return the tokens sampled after each prompt, up to `most` or the first token in `ends`, which is left out.
+    """Return at most `most` tokens sampled after each prompt, stopping before the first token that is in `ends`.
 
-    `prompts` (B, L) have equal lengths. The next token is the largest log P/temperature plus Gumbel noise, which
-    samples it in proportion to P^(1/temperature); each row draws its noise from a generator with its own seed. At
-    temperature 0 it is the likeliest token.
+    `prompts` (B, L) have equal lengths. The next token is the one with the largest sum of log P/temperature and
+    Gumbel noise, so that its probability is proportional to P^(1/temperature); each row draws its noise from a
+    generator with its own seed. At temperature 0 the next token is the most probable one.
     """
     noise = [torch.Generator().manual_seed(seed) for seed in seeds]
     made: list[list[int]] = [[] for _ in seeds]
-    rows = list(range(len(seeds)))  # those whose reply has not ended
+    rows = list(range(len(seeds)))  # the prompts whose reply has not ended
     ids = whole = torch.from_numpy(prompts).to(network.device)
     state: Any = None
     for _ in range(most):

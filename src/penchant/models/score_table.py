@@ -1,4 +1,4 @@
-"""Scores of whole texts made elsewhere, read from a table; they take the place of a model that scores sentences."""
+"""Scores of whole texts, computed by another program and read from a table, for use in place of a model."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class ScoredText(BaseModel):
         return self.n_tokens if listed is None else len(listed)
 
     def fault(self) -> tuple[str, str]:
-        """Return the column that is wrong and what is wrong with it; "" if nothing is."""
+        """Return the name of an invalid column and a message about it; ("", "") if the row is valid."""
         lengths = {len(each) for each in (self.tokens, self.logprobs) if each is not None}
         if self.score > 0:
             return "score", f"{self.score:g} is positive, but the log-probability of a text is 0 or less"
         if len(lengths) > 1 or (lengths and self.n_tokens not in (None, *lengths)):
             return "n_tokens", "tokens, logprobs and n_tokens do not agree on the number of tokens"
         if self.n is not None and self.n < 1:
-            return "n_tokens", f"{self.n} is not a number of tokens"
+            return "n_tokens", f"{self.n} is not a valid number of tokens"
         if self.logprobs is not None:
             total = math.fsum(value for value in self.logprobs if value is not None)
             if not abs(total - self.score) <= _ROUNDED:
@@ -68,7 +68,7 @@ class ScoredText(BaseModel):
 
 
 class Scores:
-    """Scores of whole texts made by any program, given to an instrument or a study in place of a model.
+    """Scores of whole texts, computed by any program, for use by an instrument or a study in place of a model.
 
     `scores` is a file or a table with the columns text and score (the sum of the natural log-probabilities of the
     scored tokens), and optionally n_tokens, or tokens and logprobs (lists). Without numbers of tokens there are no
@@ -120,7 +120,7 @@ class Scores:
 
 
 def valid_name(name: str, where: str) -> str:
-    """Return the name of a model. Raises ModelError if it spans lines or contains a reserved character."""
+    """Return `name` unchanged. Raises ModelError if it is empty, spans lines or contains a reserved character."""
     if not name or name != one_line(name).strip() or " − " in name or "@" in name:
         message = f"{shortened(name)} is not a valid model name"
         hint = "use a single line without @ or ' − ', and without spaces at either end"
@@ -142,7 +142,7 @@ def score_file(spec: str | Path) -> Path:
 
 
 def cited_scores(spec: str | Path) -> str:
-    """Return the name that signatures have for a table of scores."""
+    """Return the name by which signatures cite a table of scores."""
     file = score_file(spec)
     return _cited(file.stem, sha256_file(file))
 

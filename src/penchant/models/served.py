@@ -27,13 +27,13 @@ KEYS = ("PENCHANT_API_KEY", "OPENAI_API_KEY")
 LARGEST = 64 << 20
 """Maximum size of a response in bytes."""
 TIMEOUT = 600.0
-"""Seconds to wait for data from the server, which may answer one request after another."""
+"""Seconds to wait for data from the server, which may process one request at a time."""
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each further attempt."""
 LONGEST_WAIT = 60.0
 """Maximum number of seconds to wait because the server asks for it (Retry-After)."""
 SLOTS = 8
-"""Number of parallel requests."""
+"""Maximum number of parallel requests."""
 _BUSY = 429
 _STABLE = ("root", "parent", "owned_by", "max_model_len", "meta")
 """Keys of a server's description of a model that do not change between requests and restarts."""
@@ -66,7 +66,7 @@ class ServedAddress:
     def of(cls, spec: str | Path) -> ServedAddress:
         """Parse `URL#NAME`, `URL#NAME?tokenizer=TOKENIZER` or `URL#NAME?chat`.
 
-        Raises ModelError, which shows no password.
+        Raises ModelError if the address is invalid; the message shows no password.
         """
         url, _, named = str(spec).partition("#")
         name, _, tokenizer = named.removesuffix(CHAT).partition(TOKENIZER)
@@ -123,9 +123,10 @@ class _Chat(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The tokens of a completion with their log-probabilities (None: the server gives none) and most probable tokens.
+    """The tokens of a completion and their log-probabilities (None: the server gives none).
 
-    `prompt_tokens` is the server's number of tokens in the prompt, or None.
+    `top` has the most probable tokens at each position with their log-probabilities, or None. `prompt_tokens` is the
+    number of tokens in the prompt according to the server, or None.
     """
 
     tokens: Sequence[str]
@@ -135,7 +136,7 @@ class Completion:
 
 
 class RefusedRequestError(ModelError):
-    """A request that the server understood and refused."""
+    """Raised if a server refuses a request, for example token ids if it takes only text."""
 
 
 class Client:
@@ -158,7 +159,7 @@ class Client:
         return f"<client of {self.address}>"
 
     def about(self) -> dict[str, Any]:
-        """Return the server's description of the model. Raises ModelError if it cannot be reached or lacks it."""
+        """Return the server's description of the model. Raises ModelError if the server fails or has no such model."""
         data = self._json("GET", f"{self.address.url}/models", patient=False)
         listed = data.get("data") if isinstance(data, dict) else None
         models = {each.get("id"): each for each in listed or () if isinstance(each, dict)}
@@ -186,7 +187,10 @@ class Client:
     def complete(
         self, prompt: list[int] | str, *, top: int = 1, echo: bool = True, patient: bool = True
     ) -> Completion | None:
-        """Return the tokens of a prompt (if `echo`) and one generated token; None without log-probabilities."""
+        """Return the tokens of a prompt (if `echo`) and one generated token; None if there are no log-probabilities.
+
+        `top` is the number of most probable tokens to return at each position; see `_send` for `patient`.
+        """
         body: dict[str, Any] = {"model": self.address.name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
         ids = {"return_tokens_as_token_ids": True, "repetition_penalty": 1.0}  # vLLM and SGLang
         body |= {"echo": echo, "logprobs": top, **(ids if isinstance(prompt, list) else {"repeat_penalty": 1.0})}
@@ -205,14 +209,14 @@ class Client:
         return Completion(found.tokens, found.token_logprobs, best, counted)
 
     def reply(self, messages: Sequence[dict[str, str]], temperature: float, seed: int, most: int) -> str:
-        """Return a reply to messages, sampled by the server in its own chat template."""
+        """Return a reply of up to `most` tokens, sampled by the server, which applies its own chat template."""
         body = {"messages": messages, "temperature": temperature, "seed": seed, "max_tokens": most, "n": 1}
         url = f"{self.address.url}/chat/completions"
         data = self._send("POST", url, {"model": self.address.name, **body})
         try:
             (choice,) = _Chat.model_validate_json(data).choices
         except ValueError as error:
-            raise self._error(f"answers with something other than one reply ({first_line(error)})") from None
+            raise self._error(f"did not answer with exactly one reply ({first_line(error)})") from None
         return (choice.message.content or "").strip()
 
     def _json(self, method: str, url: str, *, patient: bool) -> Any:
@@ -225,8 +229,8 @@ class Client:
     def _send(self, method: str, url: str, body: object = None, *, patient: bool = True) -> bytes:
         """Return the body of a response with the status 200.
 
-        A busy or failing server is asked again after a while; one that cannot be reached, or has an internal error
-        (500), only if `patient`. Raises ModelError, and RefusedRequestError for a request that the server cannot take.
+        A request is repeated after a wait if the server is busy or failing and, with `patient`, if it cannot be reached
+        or has an internal error (500). Raises RefusedRequestError for a refused request, ModelError for other failures.
         """
         import httpx2
 
@@ -239,7 +243,7 @@ class Client:
                     raise self._unreachable(error) from None
                 asked = 0.0
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-                raise self._error(f"answers with something that cannot be read ({first_line(error)})") from None
+                raise self._error(f"gave an unreadable response ({first_line(error)})") from None
             else:
                 if status == 200:
                     return data
@@ -287,7 +291,7 @@ class Client:
 
 
 def _key() -> str:
-    """Return the key for the server; "" if none is set. Raises ModelError if it cannot be sent, without showing it."""
+    """Return the key for the server; "" if none is set. Raises ModelError, without the key, if it is invalid."""
     name = next((name for name in KEYS if os.environ.get(name, "").strip()), "")
     key = os.environ.get(name, "").strip() if name else ""
     if not key.isascii() or not key.isprintable() or " " in key:

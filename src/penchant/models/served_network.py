@@ -1,4 +1,4 @@
-"""Log-probabilities from a server, after checks that they are those of the tokens of a prompt."""
+"""Log-probabilities from a server, after checks that they belong to the tokens of a prompt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from penchant.models.verified_properties import Batching
 from penchant.plurals import counted
 
 NOISE, BOUND = 1e-2, 0.5
-"""Change in a token's log-probability between requests, in nats, above which there is a warning or an error."""
+"""Change of a log-probability between requests, in nats, above which there is a warning (NOISE) or error (BOUND)."""
 _LONGEST = 120
 """Maximum number of tokens in a test prompt; longer than the blocks that servers cache."""
 _LOWEST = -9999.0
@@ -30,7 +30,7 @@ _ROUNDING = 1e-3
 """Maximum amount by which a log-probability or a sum of probabilities may be too large."""
 _TOP = 5
 _PREFIXES = 3
-"""Number of generated tokens that are compared with prompts."""
+"""Number of generated tokens whose log-probabilities are compared with those of the same tokens in prompts."""
 
 Prompt: TypeAlias = tuple[int, ...]
 
@@ -38,9 +38,9 @@ Prompt: TypeAlias = tuple[int, ...]
 class Server:
     """Stand-in for the network of a served model, which answers with the log-probabilities of prompts.
 
-    `begin` is the token before each prompt, None if the server takes only text: then it may put a token of its own
-    there (`hidden`), after which the first token of a text is not scored. `moves` is the largest change of a token's
-    log-probability between requests, in nats, and `proved` has the name, outcome and detail of each check.
+    `begin` is the id of the token put before each text. If it is None, the first token of a text is not scored; if the
+    server takes only text (`as_text`), it may also put a token of its own there (`hidden`). `moves` is the largest
+    change of a log-probability between requests, in nats; `proved` has the name, outcome and detail of each check.
     """
 
     packs = 0
@@ -63,7 +63,7 @@ class Server:
 
     @property
     def devices(self) -> str:
-        """The place of the computation, as shown to the user."""
+        """Description of the server for the user: its address, and its version if known."""
         return f"the server at {self.client.address.url}{self.version and f', version {self.version}'}"
 
     @property
@@ -89,14 +89,14 @@ class Server:
     def logprobs(self, ids: Prompt) -> NDArray[np.float64]:
         """Return the log-probability of each token of a prompt given the tokens before it; NaN for the first.
 
-        Raises ModelError if the server fails does not answer for these tokens, or gives replies only.
+        Raises ModelError if the server fails, does not answer for these tokens, or gives replies only.
         """
         if self.replies_only:
             raise self.error("gives replies only", "use elicit: answer, or leave out ?chat")
         return self.values(ids, self.ask(ids))
 
     def ask(self, ids: Prompt, *, top: int = 1, echo: bool = True) -> Completion | None:
-        """Return the server's answer for a prompt, sent as token ids if it takes these."""
+        """Return the server's answer for a prompt, sent as token ids, or as text if the server takes only text."""
         return self.client.complete(self._text(ids) if self.as_text else list(ids), top=top, echo=echo)
 
     def fits(self, ids: Prompt) -> bool:
@@ -108,7 +108,7 @@ class Server:
         given = 0 if answer is None else len(answer.tokens)
         # A server that counts the prompt may generate more than one token, until a character is complete.
         if answer is None or given < len(ids) or (given > len(ids) + 1 and answer.prompt_tokens is None):
-            hint = "start it so that it answers echo with logprobs (see docs/served.md)" if given < 2 else ""
+            hint = "start it so that it supports echo with logprobs (see docs/served.md)" if given < 2 else ""
             raise self.error(f"gives log-probabilities of {given} tokens for a prompt of {len(ids)}", hint)
         if answer.prompt_tokens not in (None, len(ids) + self.hidden):
             raise self._others(f"it counts {answer.prompt_tokens} tokens, not {len(ids) + self.hidden}")
@@ -136,18 +136,18 @@ class Server:
         return ModelError(message, where=str(self.client.address), hint=hint)
 
     def _others(self, how: str) -> ModelError:
-        return self.error(f"does not have the tokenizer named here: {how}", "name its own: ?tokenizer=DIR")
+        return self.error(f"does not use the tokenizer named here: {how}", "name the one it uses: ?tokenizer=DIR")
 
     def _text(self, ids: Prompt) -> str:
         if not self.fits(ids):
-            raise self.error(f"takes only text, and {shortened(self.tokenizer.decode(ids))} does not give these tokens")
+            raise self.error(f"takes only text, but {shortened(self.tokenizer.decode(ids))} is split into other tokens")
         return self.tokenizer.decode(ids)
 
 
 def served_tokenizer(
     address: ServedAddress, digests: Digests, *, code: bool = False
 ) -> tuple[Tokenizer, tuple[str, ...]]:
-    """Return the tokenizer of a served model, and the warnings of transformers. Raises ModelError if there is none."""
+    """Return the tokenizer of a served model, and transformers' warnings. Raises ModelError if it cannot be read."""
     if not address.tokenizer:
         return Tokenizer(of_bytes(), special=False), ()
     try:
@@ -185,7 +185,7 @@ class _Proof:
         self.server.proved.append((name, "pass", detail))
 
     def _take_form(self) -> None:
-        """Send prompts as token ids, or as text if the server refuses these."""
+        """Determine whether the server accepts prompts as token ids; if not, send them as text from now on."""
         server = self.server
         try:
             server.client.complete(list(self.prompts[0]), patient=False)
@@ -211,7 +211,8 @@ class _Proof:
     def _top(self, answers: Sequence[Completion | None]) -> float:
         """Return the largest sum of the probabilities of top tokens.
 
-        Raises ModelError if a log-probability or a sum is too large, or if tokens have others of their own.
+        Raises ModelError if a log-probability or a sum is too large, or if tokens have other
+        log-probabilities in the lists of top tokens.
         """
         largest, same, seen = 0.0, 0, 0
         for prompt, answer in zip(self.prompts, answers, strict=True):
@@ -227,7 +228,7 @@ class _Proof:
                     seen += 1
                     same += abs(best[answer.tokens[i]] - value) <= _ROUNDING
         if same < 0.9 * seen:
-            raise self.server.error("gives a token two log-probabilities: its own, and another among the most probable")
+            raise self.server.error("gives a token two log-probabilities: its own, and another among the top tokens")
         return largest
 
     def _noise(self, first: Sequence[NDArray[np.float64]]) -> float:

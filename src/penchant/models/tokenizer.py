@@ -160,9 +160,9 @@ class Tokenizer:
 
     @cached_property
     def pieces_digest(self) -> str:
-        """SHA-256 of the steps that split a text into tokens, excluding special tokens around the text.
+        """SHA-256 of the settings that determine how a text is split into tokens, but not the special tokens around it.
 
-        The steps are normalisation, pre-tokenization, the model with its vocabulary, and added tokens.
+        They are the normalizer, the pre-tokenizer, the model with its vocabulary, and added tokens.
         """
         whole = json.loads(self.hf.backend_tokenizer.to_str())
         parts = {name: whole.get(name) for name in ("normalizer", "pre_tokenizer", "model", "added_tokens")}

@@ -71,7 +71,7 @@ def read_tokenizer(source: ModelSource, options: dict[str, Any]) -> Any:
 def named_tokenizer(spec: str, digests: Digests, *, code: bool = False) -> tuple[str, Any, tuple[str, ...]]:
     """Return the label of a model, its tokenizer as a transformers tokenizer, and the warnings of transformers.
 
-    `code` runs code that comes with the checkpoint.
+    `digests` stores file hashes; `code` runs code that comes with the checkpoint.
     """
     source = resolve(spec)
     with quiet() as heard, source.parsed_once():
@@ -107,7 +107,7 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
                 f"the token '{token.content}' has id {own.token_to_id(token.content)} in this file, but {number} in "
                 "tokenizer_config.json",
                 where=str(file),
-                hint="save it again with the version of transformers that created it",
+                hint="save the tokenizer again with the version of transformers that created it",
             )
     if own.post_processor is None:
         own.post_processor = built.post_processor
@@ -126,7 +126,7 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
 
 
 def _follow(tokenizer: Any, file: Path) -> None:
-    """Add a SentencePiece model's character map to the normalizer of the tokenizer built from it, if it is missing.
+    """Add a SentencePiece model's character map, if missing, to the normalizer of the tokenizer built from the model.
 
     Raises ModelError if texts are still split differently.
     """

@@ -38,7 +38,7 @@ KEPT = 1 << 28
 """Number of logits computed on a CPU before freed memory is returned to the system (1 GiB of float32)."""
 
 KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-"""Kernels of attention on a GPU: all but cuDNN's, which plans each new shape of a batch (bench/README.md)."""
+"""Attention kernels used on a GPU: all but cuDNN's, which prepares for each new batch shape (bench/README.md)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
 """Exceptions that a shortcut may raise on an unsupported architecture."""
@@ -49,7 +49,7 @@ class Network:
 
     `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs`
     records which shortcuts reproduce the plain forward pass and which rows may share a batch; by default it is
-    determined by running the model. `parameters` is the number of weights; those used twice are counted once.
+    determined by running the model. `parameters` is the number of weights; shared weights are counted once.
 
     Few positions need the vocabulary projection. Therefore the trunk (the model without its head) is run on complete
     rows, and its states at the requested positions are gathered. The complete model is then run with its trunk's
@@ -231,7 +231,7 @@ class Network:
     def inputs(
         self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], trees: Trees | None = None
     ) -> dict[str, Any]:
-        """Return the arguments of a forward pass over padded rows of tokens with the given lengths."""
+        """Return the arguments of a forward pass over rows of tokens: padded ones of the given lengths, or `trees`."""
         inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device)}
         if trees is None:
             inputs["attention_mask"] = self._mask(tokens, lengths)
@@ -282,7 +282,7 @@ class Network:
         return logits
 
     def run(self, module: Any, inputs: dict[str, Any]) -> Any:
-        """Return the output of the model or its trunk, with the attention kernels of all measurements."""
+        """Return the output of the model or its trunk; on a GPU, only the attention `KERNELS` are used."""
         with self._attention():
             return module(**inputs)
 
@@ -306,7 +306,7 @@ class Network:
 
     @torch.inference_mode()
     def _checked_last(self) -> LastLayer | None:
-        """Return the last layer if it reproduces the states of a complete forward pass, else None.
+        """Return a `LastLayer` if it reproduces the states of a complete forward pass, else None.
 
         Rows with one and with several requested positions are compared, with and without padding.
         """

@@ -40,7 +40,7 @@ def load_weights(
             raise
         except Exception as error:
             raise _no_weights(source, error, quantized) from error
-        if quantized and getattr(model, "hf_quantizer", None) is None:  # raw weights, not numbers
+        if quantized and getattr(model, "hf_quantizer", None) is None:  # quantized weights, not converted to numbers
             raise _no_weights(source, ValueError("transformers does not support the method"), quantized)
         untrained = sorted({*info["missing_keys"], *(str(key[0]) for key in info["mismatched_keys"])})
         if attempt == "encoder":
@@ -61,7 +61,7 @@ def _unused(source: ModelSource, model: Any, unexpected: Iterable[str]) -> tuple
     """Return the sorted names of the checkpoint's weights that were not loaded.
 
     Raises ModelError if they include layers of the same kind as loaded layers, since the configuration then describes
-    a smaller model than was trained.
+    a smaller model than the trained one.
     """
     prefix = f"{model.base_model_prefix}."
 

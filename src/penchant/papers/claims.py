@@ -42,8 +42,9 @@ class _Fact:
 def checked(paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, str]) -> list[CheckedClaim]:
     """Return the verdict on each claim.
 
-    A claim holds if all estimates lie on the claimed side of its null and differ clearly from it (p adjusted by Holm
-    over all claims of the paper), fails if one clearly lies on the other side, and is unclear otherwise.
+    A claim holds if all estimates lie on the claimed side of the null and differ clearly from it (p adjusted by Holm
+    over all claims of the paper), fails if one clearly lies on the other side, and is unclear otherwise; without
+    estimates, it is unchecked. `asked` maps the names of models in the results to those in the study.
     """
     facts = [
         fact
@@ -66,7 +67,7 @@ def checked(paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, 
 
 
 def _told_apart(facts: Sequence[_Fact]) -> list[_Fact]:
-    """Return the estimates of several checks, with the levels that differ between checks in their names."""
+    """Return the estimates, with the levels that differ between their checks added to their names."""
     levels = [fact.check.at for fact in facts]
     several = [name for name in levels[0] if len({str(at.get(name)) for at in levels}) > 1]
     return [replace(fact, name=" ".join([fact.name, *(fact.check.at[n] for n in several)])) for fact in facts]

@@ -18,7 +18,7 @@ AGREES, DIFFERS, BARRED, ABSENT = "agrees", "differs", "cannot be compared", ""
 _SHARED = ("probe", "shows", "scale", "form", "rule")
 """Settings of a table that an entry can replace."""
 _ALPHA = 0.05
-"""The probability that a table of agreeing numbers has a cell that differs."""
+"""The maximum probability that a table in which all numbers agree has a cell with the verdict `DIFFERS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def tables(
 ) -> list[PaperTable]:
     """Return the paper's tables for which something was measured.
 
-    `asked` has the names of models in the study by their names in the results.
+    `asked` maps the names of models in the results to those in the study.
     """
     found = []
     for layout in paper.tables:
@@ -130,9 +130,9 @@ class _Measured:
 
 
 def _printed_for(paper: Paper, layout: TableLayout, entry: AxisEntry, shown: _Measured | None) -> str | None:
-    """Return the model for which the paper prints a cell's number; None if the model shown is not in the paper.
+    """Return the model whose printed number belongs to a cell; None if the paper prints none for the model shown.
 
-    An entry may name no model, or one that the paper does not identify.
+    An entry that names no model, or one that the paper does not identify, matches any model of the paper.
     """
     if shown is None or not shown.label:
         return None
@@ -142,9 +142,9 @@ def _printed_for(paper: Paper, layout: TableLayout, entry: AxisEntry, shown: _Me
 
 
 def _shown(paper: Paper, entry: AxisEntry, model: str, every: Sequence[_Measured]) -> _Measured | None:
-    """Return the estimates that an entry shows: of the given model, of the one that it names, or of the first.
+    """Return the estimates that an entry shows: of the given model, of the model it names, or of the first model.
 
-    An entry that names a model of the paper never shows another one of the paper.
+    An entry that names a model of the paper never shows another of the paper's models.
     """
     inside = [each for each in every if each.probe == entry.probe and model in ("", each.source.model)]
     if entry.model in paper.models.values():
@@ -164,7 +164,7 @@ def _entries(axis: Axis, layout: TableLayout, every: Sequence[_Measured]) -> lis
 
 
 def _together(layout: TableLayout, entries: Sequence[AxisEntry]) -> AxisEntry:
-    """Return an entry with the settings of its table, row and column."""
+    """Return one entry with the settings of the table, overridden by those of `entries`, later ones last."""
     at = dict(layout.at)
     taken: dict[str, Any] = {name: getattr(layout, name) for name in _SHARED}
     for entry in entries:
@@ -208,8 +208,9 @@ def _barred(layout: TableLayout, cell: PaperCell) -> str:
 def agree(cell: PaperCell, cells: int) -> bool:
     """Return whether a measured number agrees with the printed one, as one of `cells` comparisons (Bonferroni).
 
-    Under the rule "exact", it rounds to the printed number. Otherwise the printed number, to its last digit, is inside
-    the interval, widened for the number of comparisons and, for "two samples", by √2 for the error of the printed one.
+    Numbers agree if the measured one rounds to the printed one. Except under the rule "exact", they also agree if the
+    printed one, allowing for rounding, lies in the interval, which is widened for the number of comparisons and, under
+    "two samples", by √2 for the sampling error of the printed number.
     """
     assert cell.printed is not None and cell.line is not None
     gap = abs(cell.difference)

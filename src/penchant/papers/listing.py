@@ -47,9 +47,9 @@ def _part(key: str, points: Sequence[str]) -> Iterator[str]:
 
 
 def write_study(name: str, directory: Path) -> Path:
-    """Write a paper's study file into a directory and return its path; the same file may be there already.
+    """Write a paper's study file into a directory, unless an identical file exists, and return its path.
 
-    Raises OutputError if another file is there, or if it cannot be written.
+    Raises OutputError if a different file of this name exists, or if the file cannot be written.
     """
     content, file = paper(name).study.read_bytes(), directory / f"{name}.yaml"
     if occupied(file):

@@ -39,7 +39,7 @@ class AxisEntry(BaseModel):
 
 
 class AxisLevels(BaseModel):
-    """Entries for the levels of a column except those in `without`; `labels` names and orders levels."""
+    """Entries for the levels of the column `each` except those in `without`; `labels` gives labels and the order."""
 
     model_config = SETTINGS
     each: Said
@@ -102,7 +102,7 @@ class TableLayout(BaseModel):
     rule: Literal["exact", "sample", "two samples"] = "sample"
     mark: CellMark | None = None
     sizes: dict[str, float] = {}
-    """Letters that mark sizes, with the smallest distance from 0 of each."""
+    """Letters that mark effect sizes, with the smallest absolute value that each letter marks."""
     beside: list[str] = []
     """Models of the paper, or people, whose printed numbers stand in columns of their own."""
     barred: list[BarredCells] = []
@@ -117,7 +117,7 @@ class TableLayout(BaseModel):
 
 
 class FigureLayout(BaseModel):
-    """A figure of the paper: the figure of an instrument that shows the same."""
+    """A figure of the paper, and the figure of an instrument that shows the same."""
 
     model_config = SETTINGS
     item: Said
@@ -128,10 +128,10 @@ class FigureLayout(BaseModel):
 
 
 class ClaimCheck(BaseModel):
-    """The rule that decides a claim: estimates at these levels are above or below `null`.
+    """A rule that decides a claim: the estimates at the levels `at` are above or below `null`.
 
-    With `model`, the claim is about the differences between this model and the paper's other models, else about every
-    model, but not those of the paper in `but`. `scale` and `form` describe how estimates are displayed.
+    If `model` is given, the claim is about the differences between this model and the paper's other models, otherwise
+    about every model except the paper's models in `but`. `scale` and `form` describe how estimates are displayed.
     """
 
     model_config = SETTINGS

@@ -27,7 +27,7 @@ _TEXT = Text.of(Path(__file__).parent)
 def paper_section(name: str, sections: Sequence[StudySection], asked: Mapping[str, str]) -> StudySection:
     """Return the section of a paper, made from the other sections of a study's report.
 
-    `asked` has the names of models in the study by their names in the results.
+    `asked` maps the names of models in the results to those in the study.
     """
     described = paper(name)
     results = list({id(result): result for section in sections for result in section.results}.values())
@@ -79,7 +79,7 @@ def _claims(decided: Sequence[CheckedClaim], words: Text) -> ReportTable:
 def _table(made: PaperTable, printed_numbers: Mapping[Key, PrintedNumber]) -> ReportTable:
     """Return a table in the paper's layout.
 
-    Printed numbers of measured models stand in a row of their own below the measured ones, those of others in columns.
+    Printed numbers of measured models are in rows below the measured numbers, those of other models in extra columns.
     """
     layout = made.layout
     rows: dict[tuple[str, ...], list[PaperCell]] = {}

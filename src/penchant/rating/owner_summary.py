@@ -77,7 +77,7 @@ class RaterFacts:
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """An item on which raters disagree, with all answers and, if there is one, the owner's decision."""
+    """An item on which raters disagree, with all answers, the owner's last decision and the number of decisions."""
 
     item: int
     question: Question
@@ -88,7 +88,11 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True)
 class OwnerSummary:
-    """Content of the owner's page; `shares` contains each possible answer with its count and proportion."""
+    """Content of the owner's page.
+
+    `shares` contains each possible answer with its count and proportion, `growth` the agreement after a number of
+    judgements, and `more` is the number of disputed items that are not shown.
+    """
 
     raters: tuple[RaterFacts, ...]
     agreement: Estimate

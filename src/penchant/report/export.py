@@ -354,7 +354,7 @@ def _paper(document: Document, choice: ExportFilter) -> Iterator[File]:
 
 
 def _latex_figure(name: str, width: float, figure: Figure) -> str:
-    """Return a figure with its caption; `width` in millimetres is that of the PDF, which may be wider than a line."""
+    """Return the LaTeX of a figure with its caption; `width` is that of the PDF, in millimetres."""
     fitted = f"\\ifdim\\linewidth<{width:.0f}mm \\linewidth\\else {width:.0f}mm\\fi"
     image = f"\\includegraphics[width={fitted}]{{{name}}}"
     caption = f"\\caption{{{escaped(figure.caption)}}}\\label{{fig:{name}}}"

@@ -28,7 +28,7 @@ class ExportFilter:
     ) -> ExportFilter:
         """Return a filter for the given names, which are sequences or comma-separated strings; None selects all.
 
-        Raises MethodError if no table contains a name.
+        Raises MethodError for a name that no table contains.
         """
         if scores is None and columns is None:
             return cls()

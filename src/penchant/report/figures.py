@@ -69,7 +69,7 @@ class Figure:
         return " ".join(part if part.endswith(("?", "!")) else f"{part}." for part in parts if part)
 
     def svg(self) -> str:
-        """Return the chart as SVG with its text, without scripts or font files."""
+        """Return the chart as SVG with its description, without scripts or font files."""
         label = quoteattr(self.spec()["description"])
         return self._drawing.replace("<svg ", f'<svg role="graphics-document" aria-label={label} ', 1)
 

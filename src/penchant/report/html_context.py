@@ -26,15 +26,15 @@ from penchant.report.verdicts import Answer
 
 ASSETS = Path(__file__).parent / "assets"
 BRIEF = 2
-"""The number of cautions displayed beside the answers."""
+"""The maximum number of cautions displayed beside the answers."""
 _ROOM = 620
-"""Pixels for answers and cautions beside the first figure, on a screen of 1280 × 800 pixels."""
+"""The height in pixels of the answers and cautions beside the first figure, on a screen of 1280 × 800 pixels."""
 _LETTERS = 56
 """The approximate number of letters on a line beside the first figure."""
 _QUESTION, _SENTENCE, _CAUTION = (23, 16), (24, 5), (24, 0)
 """The height of a line and the space above the text, in pixels, of questions, sentences and cautions."""
 _CAUTIONS = 35
-"""Pixels around the cautions."""
+"""The vertical space around the cautions, in pixels."""
 
 
 def section_view(name: str, placed: StudySection, signatures: dict[str, int]) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
 
 
 def _parted(answers: Sequence[Answer], brief: Sequence[str]) -> tuple[list[Answer], list[Answer]]:
-    """Return the answers for the first screen, beside the first figure and above the cautions, and what is left.
+    """Return the answers for the first screen, beside the first figure and above the cautions, and the other answers.
 
-    The first sentences of all answers take precedence over their other sentences; at least one is shown.
+    The first sentences of all answers take precedence over their other sentences; at least one sentence is shown.
     """
     room = _ROOM - sum(_height(text, *_CAUTION) for text in brief) - (_CAUTIONS if brief else 0)
     shown: list[list[str]] = [[] for _ in answers]
@@ -113,8 +113,8 @@ def _height(text: str, line: int, above: int) -> int:
 def cautions(results: Sequence[BaseResult], *, brief: bool = False) -> list[str]:
     """Return the distinct cautions of several results, or if `brief` their distinct first sentences.
 
-    Cautions shared by all models come first, then the first one of each model, beginning with the model that has most;
-    those that are not shared are prefixed with the names of their models.
+    Cautions shared by all models come first. Others are prefixed with the names of their models and ordered by their
+    position in a model's list; at the same position, those from longer lists come first.
     """
     models: dict[str, list[str]] = {}
     ranks: dict[str, tuple[int, int]] = {}

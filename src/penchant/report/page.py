@@ -32,7 +32,7 @@ _GENERATOR = b'<meta name="generator" content="penchant '
 """Marker near the beginning of a file that identifies it as a report."""
 _MADE_OF = re.compile(rb'<meta name="penchant-results" content="([0-9a-f]+)">')
 _BLOCK = "penchantBlock("
-"""Prefix of the files of items stored beside a report."""
+"""The beginning of the content of item files, which are stored beside a report."""
 
 
 def write_report(document: Document, path: str | Path) -> list[str]:
@@ -141,7 +141,7 @@ def _distribute(
     bare = environment().get_template("page.html").render(context, blocks=blocks.items())
     room = LIMIT - len(bare.encode(errors="backslashreplace")) - 2000 * len(parts)
     by_name: dict[str, ItemBlocks] = {}
-    # From the smallest table on, so that the larger ones share the room that it leaves.
+    # From the smallest table on, so that the larger ones share the room that the smaller ones leave.
     smallest = sorted(parts, key=lambda part: len(part["table"].columns[0].values))
     for left, part in zip(range(len(parts), 0, -1), smallest, strict=True):
         name = part["listing"]["id"]
@@ -215,4 +215,4 @@ def _asset(name: str) -> Markup:
 
 @cache
 def _library() -> Markup:
-    return Markup(converter().javascript_bundle())  # without a snippet: all of it
+    return Markup(converter().javascript_bundle())  # the whole library, since no snippet is given

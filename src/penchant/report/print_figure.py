@@ -1,4 +1,4 @@
-"""Figures for print: PDF at the width of one column, or of two where a figure would be too tall."""
+"""Figures for print: PDFs at the width of one column, or of two if the fonts would be too small in one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMN, BOTH, TALLEST = 88.0, 180.0, 240.0
 """Width of one and of two columns, and the greatest height, in millimetres."""
 _POINT = 25.4 / 72
 _SCALE, _LEGIBLE = 7 * _POINT / 10, 6 * _POINT / 10
-"""Millimetres per pixel at which a font of 10 pixels has 7 points, and 6, which still is legible."""
+"""Millimetres per pixel at which a font of 10 pixels has 7 points, and 6 points, the smallest legible size."""
 _TRIES, _MARGIN = 4, 2
 _FONT_SIZE = 10
 _LETTER, _LEAST = 5.5, 100
@@ -24,7 +24,7 @@ _KEPT = ("data", "datasets", "values")
 def print_pdf(figure: Figure) -> tuple[bytes, float]:
     """Return a figure as PDF with its width in millimetres.
 
-    If its fonts would be too small in one column, the layout with the largest fonts is chosen.
+    The first layout with legible fonts is chosen; if there is none, the layout with the largest fonts.
     """
     best, drawn = 0.0, ""
     for width, svg in _layouts(figure.spec()):
@@ -40,14 +40,14 @@ def print_pdf(figure: Figure) -> tuple[bytes, float]:
 
 
 def _layouts(spec: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
-    """Yield widths in millimetres and SVGs: for one column, as on the page, and with panels below each other."""
+    """Yield width in millimetres and SVG: for one column, for two as on the page, and for two with stacked panels."""
     yield COLUMN, _fitted(spec.get("usermeta", {}).get("narrow") or spec, COLUMN / _SCALE)
     yield BOTH, svg_of(spec, _MARGIN)
     yield BOTH, _fitted(spec, BOTH / _SCALE)
 
 
 def _fitted(spec: Mapping[str, Any], room: float) -> str:
-    """Return a chart for `room` pixels as SVG, narrowed again by what it is too wide."""
+    """Return a chart as SVG, narrowed up to `_TRIES` times until it is at most `room` pixels wide."""
     svg, less = "", 0.0
     for _ in range(_TRIES):
         svg = svg_of(narrowed(spec, room, less), _MARGIN)
@@ -64,10 +64,10 @@ def _size(svg: str) -> tuple[float, float]:
 
 
 def narrowed(spec: Mapping[str, Any], width: float, less: float) -> dict[str, Any]:
-    """Return a Vega-Lite specification for `width` pixels, with panels `less` narrower than asked for.
+    """Return a Vega-Lite specification for `width` pixels, with panels `less` pixels narrower than specified.
 
-    As on a narrow page (`assets/narrow.js`): panels and models stand below each other, legends and names of rows above,
-    and long titles on several lines.
+    As on a narrow page (`assets/narrow.js`), panels and models are stacked, legends and row names are placed above
+    them, and long titles are wrapped.
     """
     legend = {"orient": "top", "columns": 1, "labelLimit": width - 60, "gradientLength": 0.6 * width}
     config = {"legend": legend, "axis": {"labelLimit": 0.4 * width}, "title": {"fontSize": 11}}

@@ -104,9 +104,10 @@ class StudySection:
         return [*self.estimates(), *self.compared()]
 
     def answers(self) -> list[Answer]:
-        """Return the answers to the claims; for a training run with a curve, those about its last checkpoint.
+        """Return the answers to the claims.
 
-        The first interval in brackets is named, with its level.
+        With a training curve, they are about the last checkpoint and follow an answer about the curve. The first
+        interval is labelled with its level, as in "[95% CI 0.1, 0.3]".
         """
         answers = [*self._training(), *self._own_answers]
         for number, answer in enumerate(answers):
@@ -171,7 +172,7 @@ class StudySection:
     def methods(self) -> list[str]:
         """Return paragraphs, with citations, on what was measured and on how intervals and tests were computed."""
         paragraphs = self.section.methods(self.results)
-        if self.section.items is not None:  # an overview leaves that to its sections
+        if self.section.items is not None:  # an overview leaves the other paragraphs to its sections
             paragraphs += [
                 *self._over_steps("methods"),
                 *method_text.methods(self.results, self.comparison, self.references, self._answered()),
@@ -192,7 +193,7 @@ class StudySection:
 
 
 def _with_findings(figures: Sequence[Figure], answers: Sequence[Answer]) -> Iterator[Figure]:
-    """Yield the figures with the sentences of the answers that they show."""
+    """Yield the figures, whose findings are set to the sentences of the answers that they show."""
     names = [re.sub(r"-\d+$", "", figure.name) for figure in figures]  # a figure may have a number for each data set
     for figure, name in zip(figures, names, strict=True):
         shown = [

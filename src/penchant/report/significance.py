@@ -19,7 +19,7 @@ from penchant.wording.templates import listed as listed
 ALPHA = DECIDES
 """The significance level for adjusted p-values."""
 TOO_FEW = "too few to say"
-"""The text shown instead of a number whose interval covers the whole scale."""
+"""The text shown instead of a number with too few items or an interval that covers the whole scale."""
 _WHOLE = 0.005
 """Tolerance, as a fraction of the scale, for deciding that an interval covers the whole scale."""
 Estimated: TypeAlias = Mapping[str, Any]
@@ -42,9 +42,10 @@ class Shown:
     ends: tuple[float, float] = (-math.inf, math.inf)
 
     def number(self, row: Estimated, *, n: bool = True, rough: bool = True) -> str:
-        """Format an estimate with its interval and n, and with its p-value if interval and test disagree.
+        """Format an estimate with its interval, and with its p-value if interval and test disagree.
 
-        For too few items, only n is given.
+        The number of items is included if `n`, and approximate intervals are marked if `rough`. For too few items, a
+        text replaces the estimate.
         """
         over = f", {self.count(row)}" if n else ""
         if self.too_few(row):
@@ -76,7 +77,7 @@ class Shown:
 
 
 def is_rough(row: Estimated) -> bool:
-    """Return whether an interval is approximate for lack of units."""
+    """Return whether an interval is approximate because it is based on few units, such as groups or raters."""
     return any("would_do" in note.params for note in notes_of(row))
 
 

@@ -17,7 +17,7 @@ from penchant.report.tables import Number, ReportTable, constant, in_columns, mo
 ROWS = 5
 """The maximum number of rows displayed."""
 LEAST = 7
-"""The number of lines for a table without answers above it."""
+"""The minimum number of lines for a table without answers above it."""
 _GAP = 2
 """The number of spaces between columns."""
 _HASH = re.compile(r"@[0-9a-f]{7}$")
@@ -53,8 +53,8 @@ def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str
 def screen(placed: StudySection, width: int, room: int, *, named: bool, estimates: bool = True) -> list[str]:
     """Return the lines of a section: the answers to its claims, and as many rows of the first table as `room` allows.
 
-    If `named`, the title precedes them, the table is left out, and there may be more lines than `room`. Without
-    `estimates`, only answers about differences between models are shown, and the table is one of differences.
+    If `named`, the title precedes the answers, the table is left out, and there may be more lines than `room`. Without
+    `estimates`, only answers and tables about differences between models are shown.
     """
     lines = answered(placed, width, None if named else room, named=named, estimates=estimates)
     if named and lines:
@@ -80,7 +80,7 @@ def answered(
 
 
 def _bare(text: str, placed: StudySection) -> str:
-    """Return a sentence with models called by their names without the hash, where no other model has that name."""
+    """Return a sentence without the hashes in model names, except in names that would then be ambiguous."""
     named = {name: _HASH.sub("", name) for name in models(placed.results)}
     for name, bare in named.items():
         if list(named.values()).count(bare) == 1:
@@ -91,8 +91,8 @@ def _bare(text: str, placed: StudySection) -> str:
 def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> list[str]:
     """Return the sentences of several answers as a list in at most `room` lines.
 
-    If there is no room, sentences are cut after the line with their first colon: the last ones first, and the first
-    sentence of each answer after all others. If that is not enough, the last sentences are only counted.
+    If there is too little room, sentences are shortened, at most to the part before their first colon or semicolon; the
+    first sentence of each answer is kept longest. If that is not enough, the last sentences are only counted.
     """
     sentences = [text for answer in answers for text in answer]
     firsts = [not number for answer in answers for number in range(len(answer))]
@@ -120,7 +120,7 @@ def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> l
 
 
 def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
-    """Return lines that end with an ellipsis, but not within brackets; `head` if they hold no interval."""
+    """Shorten lines to end with an ellipsis, outside brackets; return `head` if the lines contain no interval."""
     if "]" not in " ".join(lines):
         return head
     last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]
@@ -129,7 +129,7 @@ def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
 
 
 def headline(table: ReportTable, width: int, room: int) -> list[str]:
-    """Return the lines of a table that fits into `width` columns and `room` lines; none if there is no room for a row.
+    """Return the lines of a table, cut to `width` columns and `room` lines; none if there is no room for a row.
 
     A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
     columns of numbers, and at most `ROWS` rows are displayed.

@@ -30,10 +30,10 @@ SCHEMA = {
 class Verdict:
     """The verdict on a claim about a model, or about a pair of models.
 
-    `row` is the estimate, `margin` the smallest effect of interest, and `needed` how many items would settle the claim
-    if it cannot be told. `place` is the level that the verdict is about, if there are
-    several, with `facts` about it, and `barred` the key of the text that says why the estimate cannot decide.
-    `direction` of a yes is above or below the null.
+    `row` is the estimate, `margin` the smallest effect of interest, and `needed` the number of items that would settle
+    the claim if the verdict is "cannot tell". `place` is the level that the verdict is about, such as a group, if there
+    are several, and `facts` are variables for its text. `barred` is the key of the text that says why the estimate
+    cannot decide the claim. `direction` is "above" or "below" (the null) if the verdict is "yes".
     """
 
     claim: str
@@ -72,7 +72,7 @@ class Answer:
         return any(len(verdict.models) > 1 for verdict in self.verdicts)
 
     def about(self, place: str) -> list[str]:
-        """Return the sentences about a place, or if it has no verdict of its own, all sentences."""
+        """Return the sentences of the verdicts about the level `place`; if there are none, all sentences."""
         return [verdict.sentence for verdict in self.verdicts if place and verdict.place == place] or self.sentences
 
 

@@ -30,7 +30,7 @@ Scale = Literal["ordinal", "interval", "nominal"]
 TENTATIVE, RELIABLE = 0.667, 0.8
 """The smallest α for tentative conclusions, and for reliable data, recommended by Krippendorff (2019)."""
 ENOUGH = 100
-"""The smallest number of units at which percentile intervals for nominal and interval α have nominal coverage."""
+"""The smallest number of units at which percentile intervals for nominal or interval α cover as often as stated."""
 _ROUGH = Note("rough-alpha", would_do=ENOUGH)
 
 
@@ -102,7 +102,7 @@ def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1
 
 
 def _sums(values: Array) -> tuple[float, float, float]:
-    """Return a unit's sum, its sum of squares, and its sum of squared differences between pairs as weighted in α."""
+    """Return the sums of a unit's ratings and of their squares, and of squared differences of pairs over n − 1."""
     total, squares = float(values.sum()), float((values**2).sum())
     return total, squares, float(len(values) * ((values - values.mean()) ** 2).sum() / (len(values) - 1))
 
@@ -164,7 +164,7 @@ def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, 
 
 
 def _coincidences(units: Array) -> Array:
-    """Return the coincidence matrix of each unit, (units, values, values)."""
+    """Return the coincidence matrices of the units as one array of shape (units, values, values)."""
     outer = units[:, :, None] * units[:, None, :] - units[:, :, None] * np.eye(units.shape[1], dtype=units.dtype)
     matrices: Array = outer / (units.sum(axis=1) - 1)[:, None, None]
     return matrices

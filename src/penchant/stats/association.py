@@ -215,7 +215,10 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternativ
     _check(alternative)
     es, v = as_values(effects, where="effect sizes"), as_values(variances, where="variances")
     if len(es) != len(v):
-        raise DataError(f"got {len(es)} effect sizes and {len(v)} variances", where="combination")
+        raise DataError(
+            f"expected one variance per effect size, got {len(es)} effect sizes and {len(v)} variances",
+            where="combination",
+        )
     if (v <= 0).any():
         raise DataError("a variance is not positive", where="combination")
     n = len(es)

@@ -19,7 +19,7 @@ from penchant.wording.phrases import Method, Note
 FEW_CLUSTERS = 10
 """The smallest number of units for an interval without a caution."""
 FEWEST_BEYOND = 5
-"""The smallest number of resamples beyond a value for a p-value based on their count."""
+"""The smallest number of resamples beyond a value for which their count alone determines the p-value."""
 CHUNK = 2_000_000
 """The largest number of array elements in memory at a time while resampling (16 MB)."""
 
@@ -113,7 +113,7 @@ def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0
 
 
 def _by_t(deviate: float, n: int) -> float:
-    """Return the two-sided t-test p-value for a bootstrap mean's deviate; its standard deviation has divisor n."""
+    """Return the two-sided t-test p-value for a deviation in bootstrap standard errors, whose divisor is n."""
     return 2 * float(scipy.stats.t.cdf(np.sqrt((n - 1) / n) * deviate, n - 1))
 
 

@@ -46,7 +46,7 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | N
 
 
 def variance_shares(table: Array) -> dict[str, Array]:
-    """Return the shares of the sum of squares of a full table (…, statements, templates, groups) by source.
+    """Return each source's share of the total sum of squares of a complete table (…, statements, templates, groups).
 
     The sources are the three factors, the interaction of statements and templates, and the rest. The table is balanced,
     so the shares add up to 1; they are NaN if the scores do not vary.

@@ -32,7 +32,7 @@ FEWEST = 3
 """The smallest number of items for a correlation, and of raters per item for a ceiling."""
 FEW_RATERS = 5
 FEW_ITEMS = 30
-"""The smallest numbers of items and (`FEW_RATERS`) of raters for an interval without a caution."""
+"""The smallest numbers of raters (`FEW_RATERS`) and of items for an interval without a caution."""
 WIDE = Note("wide-of-100")
 _SAME = 1e-12
 """The relative difference below which numbers are considered equal."""
@@ -46,7 +46,10 @@ def as_judgements(judged: ArrayLike) -> Array:
     """
     array = np.asarray(judged, dtype=np.float64)
     if array.ndim != 2 or np.isinf(array).any():
-        raise DataError(f"expected finite numbers or NaN (raters, items), got shape {array.shape}", where="judgements")
+        raise DataError(
+            f"expected finite numbers or NaN in an array (raters, items), got the shape {array.shape}",
+            where="judgements",
+        )
     array = array[~np.isnan(array).all(axis=1)]
     alone = int(np.isnan(array).all(axis=0).sum()) if len(array) else array.shape[1]
     if alone:
@@ -222,8 +225,8 @@ def ceiling(
 ) -> Estimate:
     """Return the mean agreement of a rater with the majority of the other raters, as a proportion.
 
-    It is the mean over raters, each over the items with three or more judgements for which the others do not tie; a
-    judgement of 0 is scored one half. `n` is the number of these items.
+    Each rater's agreement is computed over the items with three or more judgements on which the other raters do not
+    tie; it is then averaged over raters. A judgement of 0 is scored one half. `n` is the number of items used.
 
     The confidence interval is a t interval on the logit scale. The variance between items is the jackknife variance
     over items, or over `clusters` of items, whose plural noun is `noun`; the variance between raters is the jackknife

@@ -170,7 +170,8 @@ def contrast(first: ArrayLike, second: ArrayLike) -> MeanDifference:
     one, other = (np.asarray(part, dtype=np.float64) for part in (first, second))
     if one.ndim != 2 or other.ndim != 2 or not one.size or not other.size or len(one) != len(other):
         raise DataError(
-            f"expected scores (templates, words), got shapes {one.shape} and {other.shape}", where="contrast"
+            f"expected scores (templates, words) for the same templates, got the shapes {one.shape} and {other.shape}",
+            where="contrast",
         )
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         raise DataError("a score is NaN or infinite", where="contrast")
@@ -218,9 +219,9 @@ def crossed_difference(
 
     `ratings` has one rating per item, (items,); `answers` has the shape (people, items), without missing answers.
     `shared` is the variance of the mean rating due to a calibration on `calibrated` units (None: no calibration).
-    `scale` contains the limits of the scale of ratings and answers, which also limit the interval, given the
-    interval of the respondents' mean. `weights` are the respondents' survey weights, (people,), or None; the number
-    of weighted respondents is Kish's effective number.
+    `scale` contains the limits of the scale of ratings and answers; the interval is clipped to the differences that
+    are possible on this scale, given the interval of the respondents' mean. `weights` are the respondents' survey
+    weights, (people,), or None; the number of weighted respondents is Kish's effective number.
 
     The error variance has three components: items (the variance of their gaps), people (the variance of their means),
     and `shared`. The degrees of freedom are based on the smaller of the numbers of items and people, a conservative

@@ -15,7 +15,7 @@ _POINTS = 300
 
 
 def detectable(low: float, high: float, level: float, *, alpha: float | None = None, df: float = math.inf) -> float:
-    """Return the smallest difference that a two-sided test detects with a power of 0.8, given an interval.
+    """Return the smallest difference that a two-sided test detects with a power of 0.8, given a confidence interval.
 
     The estimate has a t distribution with `df` degrees of freedom (default: normal), and its standard error is derived
     from the width of the interval between `low` and `high`, whose confidence level is `level`. The power refers to an

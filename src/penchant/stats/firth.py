@@ -29,7 +29,7 @@ class Rows:
     times: Array
 
     def information(self, weights: Array) -> Array:
-        """Return Σ weight · x xᵀ over all items, (terms, terms), given the weight of an item of each row."""
+        """Return Σ weight · x xᵀ over all items, (terms, terms), given the weight of one item of each row."""
         information: Array = self.design.T @ (self.design * (self.times * weights)[:, None])
         return information
 

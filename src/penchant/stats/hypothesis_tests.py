@@ -167,7 +167,7 @@ def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | 
 
 
 def placed_family(estimate: Estimate, *places: str) -> Estimate:
-    """Return the estimate with `places`, such as the data set, appended to the family name of its test, if any."""
+    """Return the estimate with `places` (such as the data set) appended to the name of its test's family, if any."""
     if estimate.test is None or not estimate.test.family:
         return estimate
     return replace(estimate, test=replace(estimate.test, family=", ".join([estimate.test.family, *places])))

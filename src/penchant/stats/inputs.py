@@ -25,7 +25,7 @@ SMALL_SIDE = "few-on-a-side"
 
 
 def small_side(first: float, second: float) -> Note | None:
-    """Return a note if one of two sides of a difference, with their numbers of items, has fewer than `FEWEST`."""
+    """Return a note if a side of a difference has fewer than `FEWEST` items, given both numbers; else None."""
     n = int(min(first, second))
     return Note(SMALL_SIDE, n=n) if n < FEWEST else None
 
@@ -40,7 +40,7 @@ def as_values(values: ArrayLike, *, where: str = "values") -> Array:
         raise DataError(
             f"{of_all(lost, len(array), 'numbers', 'are')} NaN or infinite",
             where=where,
-            hint="remove these items and report how many they were",
+            hint="remove these items and report their number",
         )
     return array
 

@@ -27,11 +27,11 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, present
 
 UNEQUAL, FEW_UNEQUAL = 0.8, 15
-"""The effective fraction and the number of clusters below which intervals undercover (docs/validity.md)."""
+"""Intervals over up to `FEW_UNEQUAL` clusters undercover if less than this fraction is effective (docs/validity.md)."""
 OUTWEIGHED = 1.2
 """The effective number of clusters below which one cluster outweighs all the others."""
 EQUAL, FEW_OTHERS = 0.7, 15
-"""Minimum fraction of equal values, and upper limit of the number of other values, in sparse data."""
+"""In sparse data, at least the fraction `EQUAL` of values are equal, and fewer than `FEW_OTHERS` differ from them."""
 HELD = {
     1.2: {10: 0.885, 20: 0.921, 40: 0.940},
     2.0: {10: 0.656, 20: 0.882, 40: 0.912, 60: 0.929, 120: 0.938},
@@ -80,7 +80,7 @@ def on_scale(estimate: Estimate, lowest: float, highest: float) -> Estimate:
 
 
 def exponential(estimate: Estimate) -> Estimate:
-    """Return an estimated logarithm as a ratio, with its interval; a test of 0 becomes a test of 1."""
+    """Convert an estimate of a log ratio and its interval to the ratio; a test against 0 becomes a test against 1."""
     value, low, high = np.exp([estimate.value, estimate.low, estimate.high]).tolist()
     method = estimate.method and estimate.method.with_(scale="log")
     return replace(estimate, value=value, low=low, high=high, method=method)
@@ -133,8 +133,9 @@ def clustered_mean(
 def clustered_ratio(
     estimate: Estimate, totals: Array, weights: Array, noun: str, *, logit: bool = False, against: float | None = None
 ) -> Estimate:
-    """Return Σ totals / Σ weights over two or more clusters with unequal ratios, with a cluster-robust t interval.
+    """Return `estimate` with the value Σ totals / Σ weights over clusters and a cluster-robust t interval.
 
+    There must be at least two clusters with unequal ratios. With `logit`, the interval is computed on the logit scale.
     With `against`, the ratio is also tested against that number. The result does not depend on the order of clusters,
     to the last bit. The standard error is the linearised jackknife: leaving a cluster out changes the ratio by the
     cluster's residual/(Σ weights)/(1 − its share of the weights).

@@ -26,7 +26,7 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, Notes, present
 
 FEW_ITEMS = 10
-"""Minimum number of items for a difference to have its own level."""
+"""Minimum number of items with the same length difference for that difference to be a level of its own."""
 LACK_OF_FIT = "lack of fit of the line"
 _BISECTIONS, _MOST_STEPS = 80, 100
 _MOST_KNOWN = 0.99
@@ -34,10 +34,10 @@ _MOST_KNOWN = 0.99
 
 @dataclass(frozen=True, slots=True)
 class LogisticFit:
-    """Fit of logit P(credit) = intercept of the stratum + slope · difference, or + level of the difference.
+    """Fit of logit P(right choice) = intercept of the stratum + slope · difference, or + coefficient of the level.
 
     `n` is the number of items. `intercept` is the logit of the accuracy at difference 0; with several strata, the logit
-    of the mean of their accuracies at 0, weighted by numbers of items. `slope` is NaN if differences have levels.
+    of the mean of their accuracies at 0, weighted by numbers of items. `slope` is NaN if levels are fitted.
     Intervals use a t distribution with `df` degrees of freedom (infinite: normal). `errors` describes the standard
     errors, and `terms` the terms of the model. A coefficient that cannot be computed is NaN, and `notes` contain the
     reason.
@@ -98,7 +98,7 @@ def length_slope(regression: LogisticFit, *, level: float = 0.95) -> Estimate:
 
 
 def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Test a line in the difference against one level per difference with Pearson's χ².
+    """Test whether a line in the difference fits as well as one level per difference, with Pearson's χ².
 
     Differences with fewer than `FEW_ITEMS` items share a level with other rare differences of the same sign. Ties vary
     less than the model assumes, so with ties the test is conservative.
@@ -134,7 +134,7 @@ def fit(
 
     `strata`: each stratum has its own intercept. With several strata the intercepts are fitted, given the other terms,
     without the penalty, which would shrink them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317, FLIC).
-    Strata without any link to difference 0 are left out and counted in a note.
+    Strata whose accuracy at difference 0 cannot be determined are left out and counted in a note.
 
     `levels`: each nonzero difference has its own level; differences with fewer than `FEW_ITEMS` items share one level
     per sign. Without items at difference 0, a line is fitted instead.
@@ -172,7 +172,7 @@ def fit(
 
 
 def _levels(x: Array) -> Array:
-    """Return `x` as levels: each difference is its own, but those of fewer than `FEW_ITEMS` items share −∞ or +∞."""
+    """Return the level of each item: its difference or, if fewer than `FEW_ITEMS` items share it (except 0), ±∞."""
     values, places, counts = np.unique(x, return_inverse=True, return_counts=True)
     rare = np.where(values > 0, np.inf, -np.inf)
     names = np.where((counts >= FEW_ITEMS) | (values == 0), values, rare)
@@ -204,7 +204,7 @@ def _linked(strata: Codes, steps: Array, free: bool) -> NDArray[np.bool_]:
 class _Model:
     """Regression on distinct rows with multiplicities, with the `stratum` and `cluster` of each row.
 
-    `back` maps the fitted coefficients to intercepts, followed by the slope or the levels.
+    `back` maps the coefficients of the scaled terms to intercepts, followed by the slope or the levels.
     """
 
     rows: Rows

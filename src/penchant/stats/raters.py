@@ -70,8 +70,7 @@ def mean_over_raters(
     `values` contains one number per item, based on all raters. `without[r]` contains the same numbers without rater r,
     so that `without` has the shape (raters, items). `strata` contains one label per item, for which the variance
     between items is estimated within strata; it is ignored if a stratum has a single item. `bounds` are the limits of
-    the scale, to which the interval is clipped. `judged` contains the number of judgements of each rater; by default
-    all are equal.
+    the scale, to which the interval is clipped. `judged` contains each rater's number of judgements (default: equal).
 
     The variance between raters is the jackknife variance over raters, the variance between items the variance of a
     stratified mean. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The
@@ -82,7 +81,10 @@ def mean_over_raters(
     array = as_values(values)
     others = np.asarray(without, dtype=np.float64)
     if others.ndim != 2 or others.shape[1] != len(array) or not np.isfinite(others).all():
-        raise DataError(f"expected finite numbers (raters, items), got shape {others.shape}", where="raters left out")
+        raise DataError(
+            f"expected finite numbers in an array (raters, items), got the shape {others.shape}",
+            where="raters left out",
+        )
     items, raters = len(array), len(others)
     codes = stratum_codes(strata, items)
     if not items:

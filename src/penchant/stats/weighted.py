@@ -39,9 +39,9 @@ def mean_variance(values: Array, weights: Array) -> float:
 
 
 def weighted_sd(values: Array, weights: Array) -> float:
-    """Return √(Σw(x − x̄)²/(Σw − Σw²/Σw)), whose square is unbiased for σ² if weights are uninformative.
+    """Return the weighted standard deviation √(Σw(x − x̄)²/(Σw − Σw²/Σw)); NaN for fewer than two values.
 
-    NaN for fewer than two values.
+    Its square is an unbiased estimate of σ² if the weights are uninformative.
     """
     if len(values) < 2:
         return np.nan

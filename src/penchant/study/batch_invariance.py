@@ -43,7 +43,7 @@ SAMPLE = (
     "Please close the door.",
     "They sold the farm, bought a boat and were never seen in the village again.",
 )
-"""Test sentences of various lengths, some with a common prefix; given texts are batched together with them."""
+"""Test sentences of various lengths, some with a common prefix; they share batches with the texts to be compared."""
 
 ONE_BATCH = 1 << 12
 OTHER = 96
@@ -52,7 +52,10 @@ OTHER = 96
 
 @dataclass(frozen=True, slots=True)
 class Invariance:
-    """The largest changes in a token's log-probability and in a sentence's score between batches, in nats."""
+    """The largest changes in a token's log-probability and in a sentence's score between batches, in nats.
+
+    `sentences` is the number of sentences compared.
+    """
 
     token: float
     sentence: float
@@ -60,7 +63,7 @@ class Invariance:
 
 
 def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
-    """Measure the effect of batching on the scores of up to `MOST` of the (text, place) pairs in `texts`.
+    """Measure the effect of batching on the scores of up to `MOST` of the (text, location) pairs in `texts`.
 
     If `texts` is empty, the sentences of `SAMPLE` are used, or None is returned if the model cannot process them.
     Raises ModelError if the model returns a value that is not a log-probability.

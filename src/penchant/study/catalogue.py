@@ -80,7 +80,7 @@ def catalogue(what: str) -> Rows:
 
 
 def records(what: str) -> list[dict[str, Any]]:
-    """Return the entries of a topic as objects with a name and a description, or with a public data set's fields.
+    """Return the entries of a topic as dicts: name and description, or all the fields of a public data set.
 
     Raises MethodError if the topic is unknown.
     """

@@ -26,8 +26,8 @@ Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
 class Change:
     """A change since the start of a study, and the finished units (pairs of probe and model) that it makes outdated.
 
-    These are the units of the probe directories `places` and of the models `specs`, or the single `unit`. If `of` is
-    given, only units of these models are affected.
+    `what` describes the change. The outdated units are those of the probe directories `places`, those of the models
+    `specs`, or the single `unit`; if `of` is given, only units of the models in `of`.
     """
 
     what: str
@@ -82,8 +82,8 @@ def changes(
 ) -> list[Change]:
     """Return all changes since the manifest was written, in parameters, data, texts, models and results.
 
-    `otherwise` lists the changes in parameters. `taken_up` lists the records of restored models: they were measured at
-    another time and are compared with their own records.
+    `otherwise` lists the changes in parameters. `taken_up` lists the records of restored models, which were measured at
+    another time; their inputs are compared with these records.
     """
     data, texts = list(_data(manifest.data, now.data)), list(_texts(manifest.prepared, now, folder))
     if taken_up:
@@ -190,7 +190,7 @@ def _texts(prepared: Mapping[str, PreparedRecord], now: Now, folder: Path) -> It
     for name, record in prepared.items():
         if record.version != __version__:
             yield Change(
-                f"the penchant version that makes {name} changed from {record.version} to {__version__}",
+                f"the version of penchant that prepares {name} changed from {record.version} to {__version__}",
                 now.drawn,
                 now.drawn,
             )

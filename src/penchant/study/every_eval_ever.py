@@ -30,22 +30,22 @@ from penchant.views.row_selection import OWN
 SCHEMA = "0.3.0"
 """The version of the schema of Every Eval Ever."""
 _HUB = re.compile(r"([\w.-]+(?:/[\w.-]+)?)@([0-9a-f]{40})")
-"""Fingerprint of an unchanged model of the hub: its name and commit."""
+"""Pattern for the fingerprint of an unmodified hub model: its name and commit."""
 _BEFORE = ("prefix", "context", "question", "text")
-"""Columns of items with the input, for items with choices."""
+"""Columns with the text before the choices, for items with choices."""
 _TEXTS = ("text", "sentence", "word", "template", "id")
-"""Columns with the input of other items, of which the first that is not empty counts."""
+"""Columns with the input of items without choices; the first that is not empty is used."""
 _VALUES = ("beta", "association", "corrected", "score", "rating")
-"""Columns with the number of an item that has no right answer; an instrument has at most one as its result."""
+"""Columns with the measured value of an item without a right answer; the first that exists is used."""
 _INTERVAL = {"lower": "low", "upper": "high", "confidence_level": "level", "method": "how"}
-"""Columns of a summary by the schema's fields of an interval."""
+"""Mapping from the schema's fields for an interval to columns of a summary."""
 _DETAILS = ("p", "p_holm", "tests", "test_family", "test", "note", "method", "test_method", "notes")
 NO_ANSWER = "not applicable: the item has no right answer"
 NO_DIRECTION = "not declared: the schema requires one, but penchant does not say which end of this measure is better"
 
 
 def files(outcome: Outcome) -> Iterator[File]:
-    """Yield an aggregate file, and a file of items if they have numbers, for each instrument and model.
+    """Yield, for each probe and model, a file of items if any item has a number, and a file of aggregate results.
 
     Names are relative to the folder of the export. Raises StudyError if the results have no manifest.
     """
@@ -59,13 +59,13 @@ def files(outcome: Outcome) -> Iterator[File]:
 def manifest_of(outcome: Outcome) -> Manifest:
     """Return the manifest of a study. Raises StudyError if the results have none."""
     if not outcome.manifests:
-        message = "this result has no manifest, which says when and by which model it was made"
+        message = "this result has no manifest, so the model and the time of the measurement are unknown"
         raise StudyError(message, hint="give the directory of a study")
     return outcome.manifests[0]
 
 
 def hub_model(record: ModelRecord) -> tuple[str, str] | None:
-    """Return the name and commit of a model that is on the hub as it was measured, else None."""
+    """Return the name and commit of a model if the version that was measured is on the hub, else None."""
     found = _HUB.fullmatch(record.fingerprint)
     return None if found is None else (found[1], found[2])
 
@@ -78,7 +78,7 @@ def finished(manifest: Manifest, unit: UnitRecord) -> str:
 
 
 def headline_rows(result: Result) -> list[int]:
-    """Return the numbers of the rows of the summary that are the result's headline, in order."""
+    """Return the indices of the summary rows that form the result's headline, in order."""
     return instruments()[result.signature["probe"]].headline.rows(result.summary, result.signature["model"])
 
 
@@ -244,9 +244,10 @@ def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An item: its row, the texts between which a model chooses and their scores by role, its number, the right role.
+    """An item: its table row, and the `choices` of the model with their `scores`, both by role (such as "good").
 
-    With a right answer, the number is its credit. The number and the right role are None for items that have none.
+    `number` is the credit for the answer, or the value measured; `right` is the role of the right answer. Each is None
+    if there is none.
     """
 
     row: Mapping[str, Any]
@@ -256,14 +257,14 @@ class _Item:
     right: str | None
 
     def said(self) -> list[str]:
-        """Return a model's answers: sampled replies, words for a gap, or the choices of the highest score."""
+        """Return a model's answers: sampled replies, words for a gap, or the choices with the highest score."""
         given = self.row.get("replies", self.row.get("words"))
         best = max(self.scores.values(), default=None)
         chosen = [self.choices[role] for role, score in self.scores.items() if score == best]
         return chosen if given is None else [str(each) for each in given]
 
     def raw(self) -> str:
-        """Return the input; without a right answer, it is the choices if nothing precedes them."""
+        """Return the input; if nothing precedes the choices and none of them is right, return the choices."""
         if not self.choices:
             return next((str(self.row[name]) for name in _TEXTS if self.row.get(name)), "")
         texts = [str(self.row[column]) for column in _BEFORE if self.row.get(column)]
@@ -295,7 +296,7 @@ def _items(result: Result) -> Iterator[_Item]:
 
 
 def _stereotypes(result: Result) -> set[str]:
-    """Return the data sets of stereotypes, whose accuracy is a share of stereotypes and whose items have no answer."""
+    """Return the data sets whose accuracy is a share of stereotypes, and whose items have no right answer."""
     found = result.summary.filter(pl.col("measure").str.starts_with("stereotype score"))
     return set(found["dataset"]) if "dataset" in found.columns else set()
 
@@ -314,7 +315,7 @@ def _finite(value: object) -> float | None:
 
 
 def _samples(log: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the items that have a number, in the schema of instances."""
+    """Yield the items that have a number, in the schema's format for single items."""
     results = log["evaluation_results"]
     main = [each for each in results if each["score_details"]["details"]["headline"] == "true"]
     kinds = [(each["metric_config"]["metric_id"], each["score_details"]["details"].get("normalise")) for each in main]
@@ -349,7 +350,7 @@ def _samples(log: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]
 
 
 def _strings(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return values as strings, others than texts as JSON, without those that are missing or empty."""
+    """Return the values as strings (in JSON if they are not strings already), omitting missing and empty values."""
     return {
         key: value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False)
         for key, value in values.items()
@@ -358,7 +359,7 @@ def _strings(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with NaN as None."""
+    """Return a value with None in place of NaN and infinity, also inside mappings and lists."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -33,7 +33,7 @@ Progress = Callable[[str], Callable[[float, float], None]]
 
 
 class TextSettings(BaseModel):
-    """Running text, and settings for sampling sentences for probes that name none."""
+    """Running text, and settings for sampling sentences for probes whose settings name no sentences."""
 
     model_config = SETTINGS
 
@@ -54,7 +54,7 @@ class TextSettings(BaseModel):
     duplicates: Duplicates = "near"
     """Duplicates to count once: near (equal or nearly equal sentences), exact (equal sentences), or keep (none)."""
     seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
-    """The seed of the draw. Default: the study's."""
+    """The seed of the sampling. Default: the study's seed."""
 
     def files(self, base: Sequence[Path]) -> list[TextFile]:
         """Return the files of the text.
@@ -76,13 +76,13 @@ class VectorSettings(BaseModel):
     window: Annotated[int, Field(ge=1, le=WINDOW)] | None = None
     """Number of words on each side that count as context. Default: 5 for word2vec, 10 for glove."""
     min_count: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """Minimum number of occurrences of a word with a vector. Default: 5."""
+    """Minimum number of occurrences that a word needs to get a vector. Default: 5."""
     epochs: Annotated[int, Field(ge=1, le=EPOCHS)] | None = None
     """Number of passes over the text. Default: 5 for word2vec, 25 for glove."""
     x_max: Annotated[float, Field(gt=0, le=COUNT)] | None = None
-    """GloVe: the co-occurrence count from which weights are equal. Default: 100; about 10 below 10 million words."""
+    """GloVe: co-occurrence count above which weights are equal. Default: 100; use about 10 below 10 million words."""
     seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
-    """The seed of the training. Default: the study's."""
+    """The seed of the training. Default: the study's seed."""
     lower: bool = True
     """Convert the text to lower case."""
     forms: bool = False
@@ -91,7 +91,7 @@ class VectorSettings(BaseModel):
 
 @dataclass(slots=True)
 class Prepared:
-    """A study's probes with their sentences, the files of its trained models by name, the records and the notes."""
+    """A study's probes with their sentences, its trained models' files by name, and the files' records and notes."""
 
     probes: list[Probe[Any]]
     models: dict[str, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class Preparation:
     progress: Progress
 
     def make(self, probes: Sequence[Probe[Any]]) -> Prepared:
-        """Train the vectors, and extract sentences for probes that name none, unless up-to-date files exist.
+        """Train the vectors, and extract sentences for probes without any, unless up-to-date files exist.
 
         Raises DataError if text or stimuli are invalid, MethodError if a package is missing, and OutputError if a file
         cannot be written.
@@ -211,7 +211,10 @@ def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
 
 
 def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile]) -> str:
-    """Return the first text that differs from its record, "" if none; for URLs, only name and size are compared."""
+    """Return the name of the first text that differs from its record, "" if there is none.
+
+    Only name and size of URLs are compared. If the number of texts differs, return "the number of texts".
+    """
     if len(before) != len(files):
         return "the number of texts"
     for record, file in zip(before, files, strict=True):

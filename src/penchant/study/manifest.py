@@ -93,7 +93,7 @@ class Manifest(BaseModel):
     attempts: list[AttemptRecord] = Field(min_length=1)
     notes: list[str] = []
     tables: dict[Inside, str] = {}
-    """The SHA-256 of each table of differences, by its path relative to the manifest."""
+    """The SHA-256 of each table of differences, curves or verdicts, by its path relative to the manifest."""
     set_aside: list[AsideRecord] = []
     """The archived models: they were removed from the study, and their results are kept but not shown."""
 

@@ -158,7 +158,7 @@ def _about(model: Any) -> str:
 
 
 class CountsRecord(_Record):
-    """Counts of the work done; see `penchant.engine.engine.Counts`."""
+    """Counts of the work done; see `penchant.engine.engine.EngineCounts`."""
 
     reads: int = 0
     inputs: int = 0

@@ -35,7 +35,7 @@ BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1, "float64": 
 
 
 LOCAL_TOLERANCE = 0.1
-"""Difference between the log-probabilities of a token from a server and from local weights that gives a warning."""
+"""Maximum difference between a token's log-probabilities from a server and local weights without a warning."""
 _LARGEST = 2 << 30
 """Size in bytes of the largest weights that are loaded for comparison with a server."""
 
@@ -50,7 +50,7 @@ class Finding:
     others: tuple[str, ...] = ()
     """Further problems of the same kind, in addition to `detail`."""
     hint: str = ""
-    """A remedy, if there is a particular one."""
+    """A remedy, if there is one specific to the problem."""
 
 
 @asked
@@ -63,7 +63,7 @@ def check(
 ) -> list[Finding]:
     """Check that a model can be measured, and that it can process the given texts.
 
-    `model` is a model or its name; `texts` are strings or (text, place) pairs. If `scores` is false, only the model's
+    `model` is a model or its name; `texts` are strings or (text, location) pairs. Without `scores`, only the model's
     vectors are checked, which need no head. `on_unknown` has the same meaning as in a study: texts with parts unknown
     to the tokenizer fail ("stop"), or are left out with a warning ("skip"). The verdict "fail" means that results of
     this model for these texts would be wrong; "warn" means that they need an explanation. Raises MethodError for any

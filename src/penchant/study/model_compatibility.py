@@ -50,8 +50,8 @@ def reader(model: LanguageModel) -> Reader:
 class Fitting:
     """Check of a study's models against its probes.
 
-    `texts` has the texts of each probe; `manifest` records the finished units; `place` maps a model's name in the study
-    to the name or path from which the model is loaded.
+    `places` lists the probe directories and `texts` the texts of each probe; `manifest` records the finished units;
+    `place` maps a model's name in the study to the name or path from which the model is loaded.
     """
 
     study: Study
@@ -119,7 +119,7 @@ class Fitting:
                 self._fit(number, spec, model)
 
     def _look_up(self, spec: str, place: str, waiting: Sequence[int]) -> None:
-        """Record a problem if a table of scores lacks a text, or what a probe needs."""
+        """Record a problem if a probe cannot use a table of scores. Raises DataError if the table lacks a text."""
         scores = read_model(place)
         assert isinstance(scores, Scores)
         self._once(spec, [scores.name, str(scores.path.resolve())])
@@ -134,7 +134,7 @@ class Fitting:
         scores.require(text for number in supported for text, _ in self.texts[number])
 
     def _turns_on_weights(self, seen: Outline) -> bool:
-        """Return whether the choice of probes depends on a trained head, which only the weights can show."""
+        """Return whether any probe's support depends on a trained head, which only the weights can show."""
         return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
 
     def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:

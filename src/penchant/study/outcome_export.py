@@ -1,4 +1,4 @@
-"""Export of an outcome to any form: tables and figures of its document, or files for other collections of results."""
+"""Export of an outcome: tables and figures of its document, or files for public collections of results."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def export_outcome(
 
 
 def _eval_results(outcome: Outcome) -> tuple[list[File], list[str]]:
-    """Return `OWNER/NAME/.eval_results/STUDY.yaml` for each hub model with data of the hub, and notes on the others.
+    """Return `OWNER/NAME/.eval_results/STUDY.yaml` for each hub model measured on hub data, and notes on the rest.
 
-    Raises StudyError, which says why, if there is no such model.
+    Raises StudyError, with these notes, if there is no such model.
     """
     manifest = manifest_of(outcome)
     entries: dict[str, list[dict[str, Any]]] = {}
@@ -63,9 +63,9 @@ def _eval_results(outcome: Outcome) -> tuple[list[File], list[str]]:
         assert unit is not None
         hub = hub_model(unit.model)
         if hub is None:
-            lacking.setdefault("a model page needs a model of the hub, unchanged", []).append(unit.model.name)
+            lacking.setdefault("a model page needs an unmodified hub model", []).append(unit.model.name)
         elif data is None:
-            lacking.setdefault("a model page needs data that are one hub data set (hf://…)", []).append(place)
+            lacking.setdefault("a model page needs data from a single hub data set (hf://…)", []).append(place)
         else:
             date = finished(manifest, unit)
             entries.setdefault(hub[0], []).extend(_entries(result, place, data, date))
@@ -80,14 +80,14 @@ def _eval_results(outcome: Outcome) -> tuple[list[File], list[str]]:
 
 
 def _data(manifest: Manifest, place: str) -> tuple[str, str] | None:
-    """Return the id and the commit of the hub data set of a probe, or None if its data are of elsewhere."""
+    """Return the id and the commit of the hub data set of a probe, or None if it has other data."""
     paths = [record.path for record in manifest.data if record.probe == place]
     sets = {(data.name, data.revision) for data in map(HubData.of, filter(is_hub, paths))}
     return sets.pop() if len(sets) == 1 and all(map(is_hub, paths)) else None
 
 
 def _entries(result: Result, place: str, data: tuple[str, str], date: str) -> Iterator[dict[str, Any]]:
-    """Yield an entry for each headline number with a value."""
+    """Yield an entry for each headline estimate that has a finite value."""
     for number, row in zip(headline_rows(result), result.headline.iter_rows(named=True), strict=True):
         if math.isfinite(row["value"]):
             levels = [str(row[key]) for key in row if key not in ("model", "measure", *NUMBERS) and row[key]]

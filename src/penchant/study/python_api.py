@@ -143,7 +143,7 @@ def _note_to_resume() -> Iterator[None]:
 
 def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> ClusterOptions | None:
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
-        hint = 'set the argument `on`, such as on="ray"'
+        hint = 'set the argument `on`, for example on="ray"'
         raise MethodError("workers, cpus and gpus apply only to a cluster", where="run()", hint=hint)
     return None if on is None else ClusterOptions(on, workers, cpus, gpus)
 
@@ -186,8 +186,8 @@ def report(
     """Write the report of a result directory, or of the differences between two, and return the path of its page.
 
     The page is `report.html` in the directory, or `comparison.html` in the current directory if there are two, unless
-    `out` gives another path. Each directory was written by a study or by `Result.save`. Raises StudyError if
-    results cannot be read or compared, and OutputError if the page cannot be written.
+    `out` gives another path. Each directory must have been written by a study or by `Result.save`. Raises
+    StudyError if results cannot be read or compared, and OutputError if the page cannot be written.
     """
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
     _write_report(outcome, directory, path)
@@ -210,7 +210,8 @@ def export(
     The files are written into the folder `to` in the directory, unless `out` gives another folder. `scores` keeps only
     the rows of these scores or measures, in the tables that have them. `columns` keeps only these columns, in this
     order, after the columns that identify a row. Both are names from the tables, in a list or separated by commas.
-    Raises MethodError for an unknown format or a name that no table has, StudyError, or OutputError.
+    Raises MethodError for an unknown format or a name that no table has, StudyError for unreadable results, and
+    OutputError if a file cannot be written.
     """
     outcome = read_outcome(directory, trust_edited=trust_edited)
     place = Path(directory) / to if out is None else out
@@ -264,5 +265,5 @@ def _alone(directory: str | Path) -> AnyResult:
     results = read_outcome(directory).results
     if len(results) > 1:
         hint = "give two study directories, or the directory of one result, DIR/PROBE/MODEL"
-        raise StudyError(f"contains {len(results)} results", where=str(directory), hint=hint)
+        raise StudyError(f"contains {len(results)} results, expected one", where=str(directory), hint=hint)
     return next(iter(results.values()))

@@ -116,7 +116,7 @@ class InPython:
         return named if named or len(formats) != 1 else formats.pop()
 
     def require_dtype(self, dtype: str) -> None:
-        """Raise MethodError if the number format of a loaded model differs from the study."""
+        """Raise MethodError if the number format of a loaded model differs from the study's, `dtype`."""
         for model in self.models.values():
             if isinstance(model, LanguageModel) and model.dtype != dtype and not model.served:
                 told = f"{model.name} has the dtype {model.dtype}, but the study has {dtype}"
@@ -125,7 +125,7 @@ class InPython:
     def read(self, **settings: Any) -> tuple[Study, list[Probe[Any]]]:
         """Return the validated study and its probes; `settings` override the study's own, as in `read_study`.
 
-        Raises StudyError naming the key.
+        Raises StudyError, naming the key, if the study is invalid.
         """
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "study.yaml"

@@ -67,7 +67,7 @@ class Elsewhere:
 
 @contextmanager
 def elsewhere(place: ClusterOptions | None, say: Callable[[str], None]) -> Iterator[Elsewhere | None]:
-    """Provide workers at `place` in a context, or None if `place` is None.
+    """Context manager that provides workers on the cluster `place`, or None if `place` is None.
 
     Raises ClusterError if the connection fails, and MethodError if a package is missing.
     """

@@ -288,7 +288,7 @@ class _Running:
         return distinct(model, [COMPARISON, CURVE, *taken])
 
     def compare(self) -> None:
-        """Compare each pair of models for each probe, except checkpoints of one training run or at different steps.
+        """Compare the models pairwise for each probe, except checkpoints of one run, or of two runs at different steps.
 
         Raises StudyError if no model fits a probe.
         """

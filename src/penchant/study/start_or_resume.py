@@ -137,7 +137,7 @@ def archive(manifest: Manifest, models: Collection[str], trained: Mapping[str, P
 
 
 def restore(manifest: Manifest, models: Collection[str]) -> list[AsideRecord]:
-    """Restore the archived results of `models` and return their records, which must still be checked."""
+    """Restore the archived results of `models` and return their records, still to be checked for changes."""
     taken = [record for record in manifest.set_aside if record.spec in models]
     manifest.set_aside = [record for record in manifest.set_aside if record.spec not in models]
     for record in taken:

@@ -89,7 +89,7 @@ class Study(BaseModel):
     """Maximum number of items, for a pilot, of each probe that does not set its own limit. Default: all items."""
 
     def instruments(self) -> list[Probe[Any]]:
-        """Return the validated probes. Raises ValidationError, or an error with the position in the study."""
+        """Return the validated probes. Raises ValidationError, or `_PlacedError` with the position in the study."""
         wrong = problem(self.corpus, self.vectors, self.models)
         if wrong:
             raise _PlacedError(("models",), wrong)
@@ -126,8 +126,8 @@ def read_study(
     """Read and validate a study file, or the only study file in a directory.
 
     `models`, and `settings` named after keys of the file, override the file unless they are None. `only` names the
-    probes to keep. A `limit` given here also applies to probes that set their own. Raises StudyError naming the file,
-    line and key.
+    probes to keep. A `limit` given here also applies to probes that set their own. Raises StudyError, naming
+    the file, line and key, if the study is invalid.
     """
     file = study_file(path)
     try:

@@ -1,4 +1,4 @@
-"""Study of a task file of EleutherAI's lm-evaluation-harness, as made by `penchant init --from-lm-eval`."""
+"""Conversion of a task file of EleutherAI's lm-evaluation-harness to a study: `penchant init --from-lm-eval`."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from penchant.tables.yaml_file import Loader
 from penchant.tables.yaml_json_documents import read_yaml
 
 _REFUSED = {
-    "num_fewshot": "penchant gives a model no examples",
-    "filter_list": "penchant filters no answers",
-    "gen_prefix": "penchant begins no answer for the model",
-    "use_prompt": "penchant has no promptsource",
-    **dict.fromkeys(("class", "custom_dataset"), "it names Python code"),
-    **dict.fromkeys(("doc_to_image", "doc_to_audio", "doc_to_video"), "penchant reads text only"),
+    "num_fewshot": "penchant adds no examples to a prompt",
+    "filter_list": "penchant does not filter answers",
+    "gen_prefix": "penchant does not write the beginning of an answer for the model",
+    "use_prompt": "penchant does not support promptsource",
+    **dict.fromkeys(("class", "custom_dataset"), "it refers to Python code"),
+    **dict.fromkeys(("doc_to_image", "doc_to_audio", "doc_to_video"), "penchant reads only text"),
 }
 """Fields of a task that change what is measured, and the reason why they cannot be converted."""
-_CODE = "it is Python code (!function), and penchant runs no code of a task"
+_CODE = "it is Python code (!function), and penchant does not run the code of a task"
 _FORMATS = ("json", "csv", "parquet", "arrow", "text")
 _COLUMNS = ("id", "group", "prefix", "good", "bad")
 _DELIMITER = " "
-"""The default of target_delimiter."""
+"""The default value of the field target_delimiter."""
 
 
 class _Function(str):
-    """The name of a function, from a tag `!function`."""
+    """The name of a function in a `!function` tag."""
 
 
 class _TaskLoader(Loader):
-    """Loader that reads the tags `!function`."""
+    """YAML loader that reads `!function` tags."""
 
 
 _TaskLoader.add_constructor("!function", lambda _, node: _Function(node.value))
@@ -52,7 +52,7 @@ _TaskLoader.add_constructor("!function", lambda _, node: _Function(node.value))
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An item of a task: its place and number, the text before the answers, the answers, and the right one's index."""
+    """An item of a task: its number, the text before the answers, the answers, and the index of the right answer."""
 
     number: int
     context: str
@@ -63,11 +63,11 @@ class _Item:
 def study_of_task(
     task: Path, directory: Path, *, models: Sequence[str] = (), data: Sequence[str | Path] = ()
 ) -> UserStudy:
-    """Write a table of minimal pairs and a study of them into a directory, and try it with each model.
+    """Write a table of minimal pairs and a study of them into a directory, and test it with each model.
 
-    Each wrong answer of an item is paired with the right one. The rows are those of `data`, else of the files that the
-    task names, else of its data set on the hub. Raises DataError, with the field, if the task cannot be converted, and
-    otherwise the errors of `penchant.study.study_from_table.study_of_table`; then no file is left.
+    Each wrong answer of an item is paired with the right one. The items are read from `data`, or else from the files
+    that the task names, or else from its data set on the hub. Raises DataError, with the field, if the task cannot be
+    converted, and the errors of `penchant.study.study_from_table.study_of_table`. After an error, no file is left.
     """
     fields = _fields(task, ())
     _refuse(task, fields)
@@ -97,12 +97,12 @@ def study_of_task(
 
 
 def _fields(task: Path, above: Sequence[Path]) -> dict[str, Any]:
-    """Return the fields of a task file, over those of the files that it includes."""
+    """Return the fields of a task file, which override the fields of the files that it includes."""
     if task.resolve() in above:
         raise DataError("includes itself", file=task, field="include")
     fields = read_yaml(task, _TaskLoader).content
     if not isinstance(fields, dict):
-        raise DataError("is no task file: it has no fields", file=task)
+        raise DataError("is not a task file: it has no fields", file=task)
     found: dict[str, Any] = {}
     for name in listed(fields.pop("include", None)):
         found |= _fields(task.parent / str(name), [*above, task.resolve()])
@@ -137,7 +137,7 @@ def _every(value: object) -> Iterator[object]:
 
 
 def _rows(task: Path, fields: Mapping[str, Any], data: Sequence[str | Path]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the rows that the task evaluates, each with its place; columns of whole numbers are numbers."""
+    """Return the location and values of each row that the task evaluates; columns of whole numbers become int."""
     split = str(fields.get("test_split") or fields.get("validation_split") or "")
     names: Any = data or (fields.get("dataset_kwargs") or {}).get("data_files")
     if isinstance(names, dict):
@@ -146,7 +146,7 @@ def _rows(task: Path, fields: Mapping[str, Any], data: Sequence[str | Path]) -> 
         names = names[split]
     path = str(fields.get("dataset_path") or "")
     if not names and (path in _FORMATS or path.count("/") != 1 or path[0] in "./" or not split):
-        raise DataError("names no data that penchant finds", file=task, field="dataset_path", hint="add --data FILE")
+        raise DataError("names no data that penchant can find", file=task, field="dataset_path", hint="add --data FILE")
     names = names or f"hf://datasets/{path}/{fields.get('dataset_name') or 'data'}/{split}-*"
     rows = []
     for name in [names] if isinstance(names, str | Path) else names:
@@ -181,9 +181,9 @@ def _items(task: Path, fields: Mapping[str, Any], rows: Sequence[tuple[str, dict
 
 
 def _filled(task: Path, name: str, fields: Mapping[str, Any], place: str, row: Mapping[str, Any]) -> Any:
-    """Return the value of a field for a row: that of the column it names, else of the filled template.
+    """Return the value of a field for a row: the value of the column it names, else the filled template.
 
-    A filled template of digits is a number, as in lm-eval.
+    A filled template that consists of digits becomes a number, as in lm-eval.
     """
     given = fields.get(name, "")
     if not isinstance(given, str):
@@ -226,7 +226,7 @@ def _literal(value: object) -> object:
 
 
 def _pairs(item: _Item, group: str, delimiter: str) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of `_COLUMNS` for each wrong answer; white space before an answer is part of it, as there."""
+    """Yield the cells of `_COLUMNS` for each wrong answer; white space before an answer is part of it."""
     prefix = item.context.rstrip()
     between = item.context[len(prefix) :] + delimiter
     good = between + item.answers[item.right]
@@ -239,7 +239,7 @@ def _pairs(item: _Item, group: str, delimiter: str) -> Iterator[tuple[str, ...]]
 def _differences(
     fields: Mapping[str, Any], items: Sequence[_Item], pairs: int, delimiter: str, *, ties: str
 ) -> list[str]:
-    """Return a short table of what differs from lm-eval, in lines."""
+    """Return the lines of a short table that shows how the study differs from lm-eval."""
     named = [str(each.get("metric")) for each in fields.get("metric_list") or [] if isinstance(each, dict)]
     other = [name for name in named if name != "acc"]
     two = len(items) == pairs

@@ -1,4 +1,4 @@
-"""Study of a user's own table, as made by `penchant init --from`."""
+"""Creation of a study from a user's own table, for `penchant init --from`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from penchant.text_io import opened, single_byte, stem
 PILOT = 8
 """Number of items measured to estimate how long a study takes."""
 SPLIT = 2.0
-"""Mean number of tokens per word from which a line says that a model has seen little of the language."""
+"""Mean number of tokens per word from which on the user is told that a model has seen little of the language."""
 _NAMED = 6
 _WORD = re.compile(r"[^\W\d_]+")
 _MODEL = "bundled:modern"
@@ -40,7 +40,7 @@ _TO_DOWNLOAD = "its weights are not on this machine yet; penchant run downloads 
 
 @dataclass(frozen=True, slots=True)
 class UserStudy:
-    """A study made from a table: its file, all files that were written, and lines about it for its user.
+    """A study made from a table: its file, all files that were written, and lines to show to the user.
 
     `readable` is false if no model of the study can read the texts.
     """
@@ -61,12 +61,12 @@ def study_of_table(
     settings: Mapping[str, Any] | None = None,
     comment: Sequence[str] = (),
 ) -> UserStudy:
-    """Write a study of a user's table into a directory, and try it with each model.
+    """Write a study of a user's table into a directory, and test it with each model.
 
     `name` is an instrument's name or alias; `columns` names the columns of fields that are not recognised; `settings`
     are further parameters of the probe, and `comment` are lines for the top of the study file. Raises DataError if the
-    table does not suit the instrument, MethodError for an instrument that has no such way in, OutputError if a file
-    exists already, and ModelError for a model that cannot be loaded; then no file is left.
+    table does not suit the instrument, MethodError for an instrument that reads no such tables, OutputError if a file
+    exists already, and ModelError for a model that cannot be loaded. After an error, no file is left.
     """
     chosen = instrument_named(name)
     reader = _reader(chosen)
@@ -148,9 +148,9 @@ def _spec(model: str) -> str:
 
 
 def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
-    """Yield lines on each model's reading of the data, on the time it takes, and on what the study could detect.
+    """Yield lines for the user: texts each model cannot read, the time it needs, and what the study could detect.
 
-    Each line comes with whether it shows that a model can be measured.
+    Each line is paired with True if it shows that a model can be measured, else False.
     """
     spec, (probe,) = read_study(study)
     base = [study.parent, Path()]
@@ -174,7 +174,7 @@ def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
 
 
 def _unread(probe: Probe[Any], texts: Sequence[str], model: Model) -> str:
-    """Return a line on the texts that a model cannot read; "" if it reads all or is a file of word vectors."""
+    """Return a line on the texts that a model cannot read; "" if it can read all or is not a language model."""
     if not isinstance(model, LanguageModel):
         return ""
     parts = [part for part in unknown_parts(probe.reading(model), texts) if part]
@@ -188,7 +188,7 @@ def _unread(probe: Probe[Any], texts: Sequence[str], model: Model) -> str:
 
 
 def _split(texts: Sequence[str], model: Model) -> str:
-    """Return a line on a tokenizer that cuts words into many tokens; "" for others and for word vectors."""
+    """Return a line that warns of a tokenizer that splits words into many tokens; "" if there is no need to warn."""
     words = sum(len(text.split()) for text in texts)
     if not isinstance(model, LanguageModel) or not words:
         return ""
@@ -197,7 +197,7 @@ def _split(texts: Sequence[str], model: Model) -> str:
 
 
 def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model, every: int) -> float:
-    """Estimate the time to measure `every` texts from that of a few items."""
+    """Return the estimated time in seconds to measure `every` texts (their number), based on a few items."""
     pilot = probe.model_copy(update={"limit": PILOT})
     few = len(pilot.texts(base))
     pilot = pilot if few else probe

@@ -29,7 +29,7 @@ def delimited(text: str, file: Path) -> Iterator[FileRow]:
     names = _names(header)
     _check_header(names, first, file)
     decimal = "."
-    if delimiter != ",":  # the mark may stand in any row
+    if delimiter != ",":  # a decimal comma may be in any row
         rows = list(records)
         cells = (cell for _, fields in rows for cell in fields if "," in cell)
         decimal, records = "," if any(map(decimal_comma, cells)) else "", iter(rows)
@@ -58,7 +58,7 @@ def _broken(field: str) -> bool:
 
 def _over(line: int, fields: Sequence[str]) -> str:
     more = sum(len(_BREAK.findall(field)) for field in fields)
-    return f": it continues to line {line + more}" if more else ""
+    return f": the row continues to line {line + more}" if more else ""
 
 
 def _swallows(field: str, number: int, separators: int, delimiter: str) -> bool:

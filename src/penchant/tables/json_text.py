@@ -142,7 +142,7 @@ def may_be_excessive(text: str) -> bool:
 
 
 def unsound(value: object, key: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
-    """Return the key of the first text that contains a rejected character, and a message; ((), "") if none does."""
+    """Return the path of keys to the first text with a rejected character, and a message; ((), "") if there is none."""
     if isinstance(value, str):
         return key, refused_character(value)
     inside: list[tuple[str, object]] = []

@@ -73,6 +73,6 @@ def _declared(values: Any, coded: Any) -> Iterator[tuple[int, object]]:
 
 
 def _value(value: Any) -> object:
-    if hasattr(value, "item"):  # a number of numpy
+    if hasattr(value, "item"):  # a NumPy scalar
         value = value.item()
     return "" if value is None or value != value else plain(value)

@@ -22,6 +22,6 @@ def holds_text(path: Path, column: str) -> bool:
         first = stream.readline()
     try:
         row = json.loads(first)
-    except ValueError:  # whoever reads the table says so
+    except ValueError:  # reported when the table is read
         return False
     return isinstance(row, dict) and isinstance(row.get(column), str)

@@ -1,6 +1,6 @@
 """Loader for the core schema of YAML 1.2, with time and memory bounded by the size of the file.
 
-Every error has its line. Numbers keep their spelling for fields that are texts: `010` is ten as a number, and "010" as
+Every error gives a line. Numbers keep their spelling for fields that are texts: `010` is ten as a number, and "010" as
 the name of a study.
 """
 
@@ -126,7 +126,7 @@ class Loader(_Core, yaml.SafeLoader):
             raise _error(wrong, node.start_mark.line)
 
     def _core(self, node: yaml.ScalarNode) -> Any:
-        """Return the value of a scalar by the core schema. Raises ValueError if the value does not match its tag."""
+        """Return the value of a scalar under the core schema. Raises ValueError if the value does not match its tag."""
         text = node.value
         if not (_CORE[_INT][0].match(text) and node.tag == _FLOAT) and not _CORE[node.tag][0].match(text):
             raise ValueError(f"the value is not of type {node.tag.rpartition(':')[2]}")

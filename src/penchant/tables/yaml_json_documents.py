@@ -99,7 +99,7 @@ class YamlDocument:
 
     def _walk(self, node: yaml.Node, key: tuple[str, ...], seen: set[int], loader: Loader) -> None:
         if id(node) in seen:
-            return  # an alias: its keys have their lines where the node itself stands
+            return  # an alias: the lines of its keys are those of the original node
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             for number, value in enumerate(node.value):

@@ -22,7 +22,7 @@ _AT_ONCE = 1 << 20
 """Number of updates between progress reports."""
 _LINE = 16
 _BITS = 8
-"""Binary logarithm of the number of heaps in `kernels.shuffle`."""
+"""Binary logarithm of the number of heaps in `training_kernels.shuffle`."""
 _PAIRS_AT_ONCE = 1 << 23
 """Number of token pairs kept in memory at once, at about 30 bytes per pair."""
 _SHARES = 16
@@ -110,7 +110,7 @@ class GloVe:
         return values
 
     def _initial(self, words: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Return the initial parameters for `kernels.descend`, with a row for each word, then for each context.
+        """Return the initial parameters for `descend`, with a row for each word, then for each context.
 
         A row has the vector and the bias, then their sums of squared gradients, each padded to whole cache lines.
         """
@@ -221,6 +221,6 @@ def _joined(shares: list[list[_Sums]], size: int) -> Cooccurrences:
         pairs[span, 0], pairs[span, 1] = np.divmod(codes, size)
         counts[span] = np.where(
             pairs[span, 0] == pairs[span, 1], 2 * sums, sums
-        )  # each token of the pair is near the other
+        )  # each token is in the context of the other
         start = span.stop
     return Cooccurrences(pairs, counts)

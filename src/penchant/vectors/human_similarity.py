@@ -1,4 +1,4 @@
-"""Comparison of vectors with human similarity judgements of English words, on two published data sets in gensim."""
+"""Comparison of vectors with human similarity judgements of English words, on two data sets included in gensim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penchant.vectors.static_vectors import StaticVectors, read_vectors
 from penchant.vectors.token_file import Trained
 
 FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
-"""Files in gensim with the data sets of Finkelstein et al. (2002) and Hill et al. (2015)."""
+"""Files included in gensim that contain the data sets of Finkelstein et al. (2002) and Hill et al. (2015)."""
 
 
 class Similarity(NamedTuple):

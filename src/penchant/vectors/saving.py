@@ -1,4 +1,4 @@
-"""Writer of word vectors in word2vec formats, which gensim and `static.read_vectors` read without loss."""
+"""Writer of word vectors in word2vec formats, which gensim and `static_vectors.read_vectors` read without loss."""
 
 from __future__ import annotations
 

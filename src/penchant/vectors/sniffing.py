@@ -92,7 +92,10 @@ def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | No
         return sample, None
     count, dimension = int(header[1]), int(header[2])
     if not count or not dimension:
-        message = f"the header declares {counted(count, 'words')} of {counted(dimension, 'numbers')}"
+        message = (
+            f"the header declares {counted(count, 'words')} of {counted(dimension, 'numbers')}, "
+            "expected at least one of each"
+        )
         raise ModelError(message, where=f"{file}, line 1")
     return rest, (count, dimension)
 
@@ -109,9 +112,9 @@ def refuse_stranger(start: bytes, file: Path) -> None:
 
 
 def numbers_of_a_word(sample: bytes, file: Path) -> int:
-    """Return the most frequent count of trailing numbers in the first lines. Raises ModelError if it is 0.
+    """Return the number of dimensions: the most frequent count of numbers at the ends of the first lines.
 
-    Words may contain spaces and end in a number.
+    Words may contain spaces and end in a number. Raises ModelError if the most frequent count is 0.
     """
     lines = [line for raw in sample.split(b"\n") if (line := raw.rstrip(b" \r"))]
     counts: Counter[int] = Counter()

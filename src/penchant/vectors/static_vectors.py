@@ -34,7 +34,7 @@ _BLOCK = 1 << 23
 _NOT_PLAIN = re.compile(rb"[^\x20-\x7e\t\r]")
 _NEWLINE, _RETURN, _SPACE = b"\n\r "
 _RARE = 10
-"""Minimum ratio of valid UTF-8 words to invalid words if no encoding can be guessed."""
+"""Minimum ratio of valid to invalid UTF-8 words in a file that is accepted, if no encoding can be guessed."""
 _SHOWN = 5
 """Maximum number of omitted words listed in a note."""
 
@@ -193,7 +193,7 @@ class _Collected:
         matrix = np.empty((len(self.index), self.blocks[0].shape[1]), np.float32)
         row = 0
         self.blocks.reverse()
-        while self.blocks:  # each block is freed once copied, so that memory hardly holds the matrix twice
+        while self.blocks:  # each block is freed once copied, so that the matrix is not held in memory twice
             block = self.blocks.pop()
             matrix[row : row + len(block)] = block
             row += len(block)

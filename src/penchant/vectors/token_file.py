@@ -40,7 +40,7 @@ class TokenFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """Trained vectors; `matrix[i]` (of V × d, float32) is the vector of `words[i]`, which occurs `counts[i]` times.
+    """Trained vectors: row i of `matrix` (V × d, float32) belongs to `words[i]`, which occurs `counts[i]` times.
 
     `losses` has the mean cost of each epoch if the method reports it. `tokens` is the number of all tokens read, `kept`
     the number of in-vocabulary tokens, and `sentences` the number of lines with at least one token.

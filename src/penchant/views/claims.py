@@ -3,13 +3,14 @@
 The text of a claim is in `text.yaml` under `claims`: its `question`, and a sentence without a full stop for each
 verdict: `above` and `below` for yes, with a value above or below the null, `within` for no, `missing` for not measured.
 For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear` replaces the sentence. `place` is the
-text of a place, and `after` of what follows an estimate; they can use `place`, `direction` (above, below or ""; always
-"" for pairs of models), `again` (true if the sentence has named the place before) and the claim's facts. `next` is the
-command to continue with if nothing was measured.
+phrase for the level that a verdict is about; it can use `place` (the level), `direction` (above, below or ""; always ""
+for pairs of models), `again` (true if the sentence has named the level before) and the claim's facts. `after` is the
+phrase that follows an estimate; it can use these facts. `next` is the command to continue with if nothing was measured.
 
-Texts can use `who` (the models), `s` (the ending of a verb for one model), `each` (their estimates), `place`, `places`,
-`margin`, `slight` (true if the effects are smaller than it), `count` and `of` (the number of estimates in the sentence
-and in all), and for pairs of models `more` and `less` (the model with the larger and with the smaller value).
+Sentences can use `who` (the models), `s` (the verb ending if there is one model), `each` (the estimates), `place` and
+`places` (the phrases for the first level and for all levels), `margin` (the smallest effect of interest), `slight`
+(true if all effects are smaller than the margin), `count` and `of` (the number of estimates in the sentence, and of all
+estimates for its models), and for pairs of models `more` and `less` (the model with the larger and the smaller value).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ MISSING = "missing"
 MOST = 3
 """The maximum number of estimates in a sentence; the others are only counted."""
 FARTHEST = 100
-"""The largest factor by which a number of items that would be needed is said to exceed the number at hand."""
+"""The largest ratio of needed items to available items for which the needed number is reported."""
 Rows: TypeAlias = Callable[[Sequence[RowSource]], Iterable[Line]]
 """A function that selects the rows of a claim."""
 
@@ -50,9 +51,9 @@ class Claim:
     not matter; or a function that returns it. `place` is a column whose levels get verdicts of their own, or a function
     that returns the level; `alone` gives each model sentences of its own. `barred` returns the key of the text that
     says why an estimate cannot decide ("missing": nothing was measured), or "", given the estimate and all results.
-    `facts` returns further variables for the text of a place, and of a sentence, where they are "" unless they are the
-    same for all its estimates; with the fact `mixed`, no number of items would settle the claim. `figure` is as in
-    `Answer`.
+    `facts` returns further variables for the phrases on an estimate, and for sentences, where a variable is "" unless
+    all estimates of the sentence agree on it. If the fact `mixed` is true, no needed number of items is reported.
+    `figure` is as in `Answer`.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Claim:
     facts: Callable[[Line, Sequence[BaseResult]], Mapping[str, Any]] = lambda line, results: {}
 
     def answer(self, found: Sequence[RowSource], results: Sequence[BaseResult], text: Text) -> Answer | None:
-        """Return the answer from the estimates or differences in `found`; None if they have no verdict on the claim."""
+        """Return the answer from the estimates or differences in `found`; None if none of them is about the claim."""
         words = text.below("claims", self.name)
         verdicts = list(self._verdicts(found, results, missing=words.has(MISSING)))
         if not verdicts:
@@ -165,7 +166,7 @@ class Claim:
         return 0 if verdict.row is None else abs(verdict.row["value"] - self.shown.null)
 
     def _each(self, verdicts: Sequence[Verdict], several: bool, words: Text) -> str:
-        """Return the estimates of the first verdicts with models and places, and how many others there are."""
+        """Return as text the first estimates, with their models and levels, and the number of the other estimates."""
         known = [(verdict, self._shown_row(verdict)) for verdict in verdicts if verdict.row and measured([verdict.row])]
         most = len(known) if len(known) <= MOST + 1 else MOST if verdicts[0].kind == YES else 1
         parts = []
@@ -195,13 +196,13 @@ class Claim:
         return f"closer to {null * self.shown.scale:g}{self.shown.unit}" if null else "smaller"
 
     def _placed(self, verdict: Verdict, words: Text, *, again: bool = False) -> str:
-        """Return the place of a verdict in words; `again` is true if the sentence has named it before."""
+        """Return the phrase for the level that a verdict is about; `again`: the sentence has named it before."""
         direction = "" if self.compared else verdict.direction
         known = {"place": verdict.place, "direction": direction, "again": again, **verdict.facts}
         return words.get("place", **known) or verdict.place
 
     def _shown_row(self, verdict: Verdict) -> Estimated:
-        """Return the estimate for display; a clear difference is that of the model with the larger value."""
+        """Return the estimate for display; the sign of a clear difference between models is reversed if negative."""
         row = verdict.row or {}
         if not self.compared or verdict.direction != "below":
             return row
@@ -216,7 +217,7 @@ def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
     """Return the verdict on an estimate, and the smallest effect of interest that it was judged by.
 
     yes: interval and adjusted p-value exclude the null. no: the interval lies within the margin around the null; for a
-    difference with a bound of its own, the interval of two one-sided tests lies within it. Otherwise: cannot tell.
+    difference with an equivalence bound, the interval of two one-sided tests lies within it. Otherwise: cannot tell.
     """
     low, high = row["low"], row["high"]
     if (bound := row.get("bound", math.nan)) == bound:
@@ -231,9 +232,9 @@ def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
 def needed(row: Estimated, how: Shown, margin: float) -> str:
     """Return how many items would show an effect of the size `margin` in four of five studies, such as "150 pairs".
 
-    For an estimate over a sample of groups, their number is returned, and for one over several crossed samples, how
-    many times as many of each. The result is "" if the number is unknown, no larger than the number at hand, or more
-    than `FARTHEST` times as large.
+    For an estimate over a sample of groups, the number of groups is returned; for one over several crossed samples, a
+    factor, as in "3 times as many items of each kind". The result is "" if the number is unknown, no larger than the
+    available number, or more than `FARTHEST` times as large.
     """
     if math.isnan(row["low"]) or row["high"] <= row["low"] or is_few(row):
         return ""

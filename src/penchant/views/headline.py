@@ -20,7 +20,7 @@ class Headline:
     """Rows of a summary (`of`) and of a comparison (`compared`) that answer an instrument's question.
 
     Rows of the first measure are selected by default. If a column contains the level "all", only rows with that level
-    are used. `instead` returns a row to use in place of another, or None.
+    are used. `instead` returns a row that replaces the given row, or None to keep it.
     """
 
     of: At = field(default_factory=lambda: At(measure=FIRST))
@@ -28,7 +28,7 @@ class Headline:
     instead: Callable[[Line], Line | None] = lambda line: None
 
     def table(self, frame: pl.DataFrame, model: str = "") -> pl.DataFrame:
-        """Return the selected rows, with their models, unspecified levels, measure, value, low, high and n.
+        """Return models, levels left open by the selection, measure, value, low, high and n of the selected rows.
 
         `model` is the model of a summary, or "" for a comparison.
         """
@@ -37,7 +37,7 @@ class Headline:
         return frame[rows].select(*first, *shown, "measure", *NUMBERS)
 
     def rows(self, frame: pl.DataFrame, model: str = "") -> list[int]:
-        """Return the numbers of the selected rows."""
+        """Return the indices of the selected rows."""
         return self._selected(frame, model)[0]
 
     def _selected(self, frame: pl.DataFrame, model: str) -> tuple[list[int], list[str]]:

@@ -21,7 +21,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 LONG = 20
 """The number of rows above which a plot is considered long."""
 SHORT = 30
-"""Number of characters that the entries of a legend may have to stand on one line."""
+"""The maximum total number of characters in the entries of a legend on one line."""
 
 
 class FigureSpec(Protocol):
@@ -79,8 +79,9 @@ class Forest:
 
     A dashed line is drawn at `null`; with `log`, the axis is logarithmic. If `panel` is given, each level of this
     column has its own chart. `picks` is as in `Figure`, and `of` as in `TableSpec`. The numbers are in the table of
-    the same name. If `ranked`, rows are in descending order of their mean. If `dense`, they are as close as in a long
-    plot. `levels` are those of `marks` in the order of their colours, by default those found.
+    the same name. If `ranked`, rows are in descending order of their mean. If `dense`, they are as close as in a plot
+    of more than `LONG` rows. `levels` are the levels of `marks` in the order of their colours, by default those in the
+    results.
     """
 
     name: str
@@ -141,7 +142,7 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several forest plots in one figure, each with its own title, in a number of columns.
+    """Several forest plots in one figure with the given number of columns, each with its own title.
 
     The numbers are in the table named `numbers`.
     """
@@ -178,7 +179,7 @@ def _field(line: Line, name: str) -> str:
 def interval_layers(
     rows: Sequence[dict[str, Any]], order: Sequence[str], axis: str, marks: str, levels: Sequence[str], form: str
 ) -> list[Any]:
-    """Return chart layers with the intervals and points of estimates: a line for each `row`, a mark for each level.
+    """Return the chart layers of intervals and points: a line for each value of the field `row`, a mark for each level.
 
     `marks` is the field that contains the `levels`, `order` the order of the rows, and `form` the number format of
     tooltips. Colours follow the order of `levels`. The axis of a long plot is at the top.

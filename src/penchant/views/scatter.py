@@ -49,7 +49,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Scatter plot of the fields `x` and `y`, with a panel per colour, and axes that panels share unless `apart`.
+    """Scatter plot of the fields `x` and `y`, with a colour per panel, and axes that panels share unless `apart`.
 
     The tooltip shows the fields in `told`, with numbers in the given formats. `names` is the field that labels points
     if there is room; points far from the centre take precedence. `text.yaml` has the titles of the axes (`x` and `y`).

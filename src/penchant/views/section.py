@@ -27,9 +27,9 @@ from penchant.wording.templates import Text
 class Views:
     """The tables, figures, items and claims of an instrument.
 
-    Texts can use the variables returned by `facts` and `signature`, `settings` (both of the first result), `items` (the
-    distinct items of all results) and `results`. Texts on differences can use the variables returned by
-    `compared_facts`, `signature` (of the first row) and `rows` (the comparison).
+    Texts can use the variables returned by `facts`, and `signature` and `settings` (both of the first result), `items`
+    (the distinct items of all results) and `results`. Texts on differences can use the variables returned by
+    `compared_facts`, and `signature` (of the first row) and `rows` (the comparison).
     """
 
     tables: tuple[TableSpec, ...]

@@ -1,4 +1,4 @@
-"""Text placed in pixels: widths estimated for the font of figures, and texts wrapped or cut to a width."""
+"""Text widths in pixels, estimated for the font of figures, and wrapping or cutting of texts to a width."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Text of methods and notes, by code."""
+"""Texts of methods, notes, columns and glossary terms, and their rendering."""

@@ -255,7 +255,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     value = value.item() if hasattr(value, "item") else value  # numbers of numpy
-    return float(f"{value:.12g}") if isinstance(value, float) else value  # without the last digits, which are rounding
+    return float(f"{value:.12g}") if isinstance(value, float) else value  # without the last digits, which are inexact
 
 
 def _unplain(value: Any) -> Any:
@@ -269,4 +269,4 @@ def _jsonable(value: object) -> object:
         return {"of": value.catalogue, **value.plain()}
     if isinstance(value, Span):
         return {"values": value.values, "between": value.between}
-    raise TypeError(f"{type(value).__name__} is not a type for parameters of a phrase")
+    raise TypeError(f"a phrase cannot have a parameter of type {type(value).__name__}")

@@ -44,8 +44,8 @@ def parsed(text: str) -> Template:
 class Text:
     """The texts of an instrument, with placeholders that are filled in from `facts`.
 
-    `path` is the instrument's `text.yaml`, and `keys` lead to the selected part of it. Entries that it lacks are taken
-    from `usual`.
+    `path` is the instrument's `text.yaml`, and `keys` lead to the selected part of it. Entries that the file
+    lacks are taken from `usual`.
     """
 
     path: Path
@@ -77,7 +77,7 @@ class Text:
         return " ".join(filter(None, sentences))
 
     def meanings(self) -> Mapping[str, str]:
-        """Return the meanings of columns: the usual ones, and those in the file."""
+        """Return the meanings of columns in `usual` and in the file, which takes precedence."""
         return {**self.usual.get("meanings", {}), **document(self.path).get("meanings", {})}
 
     def has(self, *keys: str) -> bool:

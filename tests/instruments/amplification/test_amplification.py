@@ -265,7 +265,7 @@ def test_rare_words_are_left_out_listed_and_counted(zoo: Zoo, folder: Path) -> N
 
 def test_a_text_without_a_group_is_an_error(zoo: Zoo, tmp_path: Path) -> None:
     folder = write(tmp_path / "set", text="The doctor is good.\nThe doctor and the nurse are old.\n")
-    with pytest.raises(DataError, match=r"no sentence contains a word of 'women'.*name more text") as error:
+    with pytest.raises(DataError, match=r"no sentence contains a word of 'women'.*add more text") as error:
         probe(folder).run(zoo("bert"))
     assert "the text of bert@" in str(error.value) and "text.txt" in str(error.value)
 
@@ -311,7 +311,7 @@ def test_a_model_without_a_text_or_with_two() -> None:
     with pytest.raises(MethodError) as none:
         texts_of({"bundled:early-modern": "early.txt"}, "bundled:modern")
     assert str(none.value) == (
-        "amplification, text: no text is named for bundled:modern — name it too, as in text: {bundled:modern: FILE}; "
+        "amplification, text: no text is named for bundled:modern — name one, as in text: {bundled:modern: FILE}; "
         "texts are named for bundled:early-modern"
     )
     with pytest.raises(MethodError, match=r"bert@v1 and bert@v2 may both mean bert@86b5e09"):
@@ -340,7 +340,7 @@ def test_models_with_texts_of_their_own(zoo: Zoo, penchant: Program, tmp_path: P
     asked["text"] = {"distilbert": "set/text.txt"}
     builders.write_study(tmp_path / "study.yaml", models, {"amplification": asked})
     code, _, err = penchant("run", "study.yaml", "-o", "other")
-    assert code == 2 and "no text is named for bert — name it too, as in text: {bert: FILE}" in err
+    assert code == 2 and "no text is named for bert — name one, as in text: {bert: FILE}" in err
 
 
 def test_texts_are_named_by_patterns_and_folders(zoo: Zoo, tmp_path: Path) -> None:

@@ -361,7 +361,7 @@ def test_bad_ratings(write: Write) -> None:
     off = write("r.csv", RATINGS + "a,thou,anna,3\n")
     refused(lambda: read_ratings([off]), f"{off}, line 2, field 'rating'", "'3'")
     empty = write("r.csv", RATINGS + "a,thou,anna,\n")
-    refused(lambda: read_ratings([empty]), str(empty), "has no rating in 1 row")
+    refused(lambda: read_ratings([empty]), str(empty), "has 1 row but no rating")
     nobody = write("r.csv", "sentence,word,rating\na,thou,1\n")
     refused(
         lambda: read_ratings([nobody]), f"{nobody}, line 2, field 'rater'", "the columns are sentence, word, rating"
@@ -382,7 +382,7 @@ def test_lexicons(write: Write) -> None:
     off = write("m.csv", "word,valence\nyou,10\n")
     refused(lambda: read_lexicon([off]), f"{off}, line 2, field 'valence'", "'10'")
     date = write("m.csv", "word,valence\nyou,01-Feb\n")
-    refused(lambda: read_lexicon([date]), f"{date}, line 2, field 'valence'", "converted 1/2 to it: write 0.5")
+    refused(lambda: read_lexicon([date]), f"{date}, line 2, field 'valence'", "converted by a spreadsheet: write 0.5")
 
 
 def test_candidates(write: Write) -> None:

@@ -112,7 +112,7 @@ def test_what_cannot_be_compared(penchant: Program, tmp_path: Path) -> None:
     table(tmp_path / "anna.csv", OWN)
     table(tmp_path / "other.csv", OWN, sentence="s2")
     command = ("ratings", "agreement", "anna.csv", "--gold")
-    refused(penchant(*command, "other.csv"), "other.csv", "no word is rated here and in the other tables")
+    refused(penchant(*command, "other.csv"), "other.csv", "no word is rated both here and in the other tables")
     refused(penchant(*command, "gone.csv"), "gone.csv: no such file")
     table(tmp_path / "then.csv", OWN, text="A [MASK] ran.")
     table(tmp_path / "now.csv", OWN, text="The [MASK] ran.")

@@ -78,6 +78,6 @@ def test_by_the_command_line(penchant: Program, zoo: Zoo, monkeypatch: pytest.Mo
 def test_what_it_does_not_take(penchant: Program, zoo: Zoo) -> None:
     refused(penchant("check", "cloze", "-m", zoo("gpt2")), "cloze requires a masked model")
     refused(penchant("check", "cloze", "--dtype", "float16"), "float16 is too coarse", "float32")
-    refused(penchant("check", "cloze", "--marks", "strip"), "--marks is an option of pairs")
+    refused(penchant("check", "cloze", "--marks", "strip"), "--marks applies only to minimal pairs")
     refused(penchant("check", "./cloze", "-m", zoo("bert")), "no such file")
     refused(penchant("check", "pairs.csv"), "check needs a model", "-m MODEL")

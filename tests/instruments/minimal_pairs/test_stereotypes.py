@@ -131,7 +131,7 @@ def test_a_reader_that_stops_reading_still_has_the_report(penchant: Program, zoo
 
 def test_columns_of_both_kinds_are_refused(tmp_path: Path) -> None:
     own = written(tmp_path / "own.csv", OWN)
-    with pytest.raises(pc.PenchantError, match="good is a column of tables of minimal pairs, less"):
+    with pytest.raises(pc.PenchantError, match="good is for tables of minimal pairs, but less"):
         pc.MinimalPairs(data=str(own), columns={"good": "Stereotyp", "less": "Gegenteil"}).pair_sets()
 
 

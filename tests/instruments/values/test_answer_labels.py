@@ -168,7 +168,7 @@ def test_no_answer_on_the_scale_is_refused(tmp_path: Path) -> None:
     beyond = refusal(tmp_path, "scale: [5, 1]\n")[0]
     assert beyond.endswith("expected an answer between 1 and 5, got 8 (Don't know) — list it under missing")
     unlabelled = refusal(tmp_path, "scale: [5, 1]\n", labels=ENDS)[0]
-    assert unlabelled.endswith("got 8 — list what means no answer under missing, or set scale")
+    assert unlabelled.endswith("got 8 — list values that mean no answer under missing, or set scale")
     survey(tmp_path, "scale: [10, 1]\nmissing: [Don't know]\n")
 
 

@@ -549,7 +549,7 @@ def test_weights_that_all_lost_their_decimal_marks_are_told(write: Write) -> Non
 
 def test_weights_that_became_dates_are_one_line(write: Write) -> None:
     rows = "b1,b2,wgt\n" + "".join(f"3,{1 + i % 5},{i + 1:02d}.Mrz\n" for i in range(9)) + "3,3,x\n3,3,2024-05-01\n"
-    with pytest.raises(DataError, match="line 2, field 'wgt': this cell is a date: a spreadsheet changed it") as error:
+    with pytest.raises(DataError, match="line 2, field 'wgt': expected a weight, but a spreadsheet changed") as error:
         read_survey(write(rows, weights="wgt"), ["b1", "b2"])
     first, other = error.value.__notes__
     assert first == "the same on 9 more lines: 3, 4, 5, 6, 7, 8, 9, 10, 12"

@@ -88,7 +88,7 @@ def test_what_is_broken_is_told_once(folder: Path, file: str, described: str, li
 
 def test_answers_in_words_want_their_numbers(folder: Path) -> None:
     with pytest.raises(
-        DataError, match=r"got 'Disagree' in 2 columns .q1, q2; 40 answers. — give the numbers of answers in words"
+        DataError, match=r"got 'Disagree' in 2 columns .q1, q2; 40 answers. — give a number for each answer in words"
     ):
         survey(folder, "labels.csv", WORDS.replace("Disagree: 4, ", "") + "missing: [Refusal, DK]\n")
 

@@ -113,7 +113,7 @@ def test_items_that_say_the_same_are_told(tmp_path: Path) -> None:
         ("cook.guest.1.txt\tX he.", "occupation.participant.answer.gender.txt"),
         ("cook.guest.2.male.txt\tX he.", "the answer must be 0"),
         ("cook.guest.1.boy.txt\tX he.", "the gender must be female, male or neutral"),
-        ("cook.guest.1.male.txt\tX he.", "lacks a sentence with the pronoun: female, neutral"),
+        ("cook.guest.1.male.txt\tX he.", "lacks sentences with these pronouns: female, neutral"),
         ("cook.guest.1.male.txt\tX he.\ncook.guest.1.male.txt\tX he.", "occurs twice, first on line 2"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Claims of acceptability: agreement with ratings, the use of corrected scores, and the weight of frequency."""
+"""Claims about acceptability: agreement with ratings, the gain from corrected scores, and the weight of frequency."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _R = Shown("+.2f", SENTENCES, ends=(-1, 1))
 _GAP = Shown("+.2f", SENTENCES, ends=(-2, 2))
 _WEIGHT = Shown(".2f", SENTENCES, null=1)
 AGREEMENT, BETTER, WEIGHT = 0.1, 0.05, 0.2
-"""The smallest effects of interest: Cohen's small correlation, half of it for differences, a fifth of SLOR's weight."""
+"""Smallest effects of interest: a small correlation (Cohen), half of it for a difference, a fifth of SLOR's weight."""
 
 
 def _corrected(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the differences of the other scores from the first one."""
+    """Yield the differences in correlation between each other score and the first one."""
     for source in found:
         lines = source.only(At(measure=BETWEEN_SCORES))
         yield from (line for line in lines if line["score"].endswith(_first_score(lines[0])))

@@ -42,7 +42,7 @@ class JudgedSentenceRow(BaseModel):
     rating: Number | None = None
     """The acceptability rating, on any scale; higher is better. Empty cells are ignored."""
     rater: Text | None = None
-    """The name of the rater, who judges each sentence at most once. Without it, a sentence has one row."""
+    """The name of the rater, who judges each sentence at most once. Without rater names, each sentence has one row."""
     prefix: str | None = None
     """A text that precedes the sentence, joined to it unchanged and not scored."""
 

@@ -43,7 +43,7 @@ def folded(items: pl.DataFrame, settings: AcceptabilitySettings) -> Folded:
 
 
 def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) -> tuple[Array, Note | None]:
-    """Return one score of each sentence, and a note if the score cannot be computed."""
+    """Return the score called `how` of each sentence, and a note if it cannot be computed."""
     if how == MORCELA:
         made = folded(items, settings)
         return made.scores, made.reason
@@ -71,7 +71,7 @@ def fitted(items: pl.DataFrame) -> MorcelaFit:
 
 
 def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterator[Estimate]:
-    """Yield correlations of scores, their pairwise differences, MORCELA's parameters, and interrater agreement."""
+    """Yield correlations of scores with judgements, their differences, MORCELA's parameters, and rater agreement."""
     judged = items["rating"].to_numpy()
     hows = settings.normalisations()
     plain = {how: values_of(items, how, settings)[0] for how in hows if how != MORCELA}

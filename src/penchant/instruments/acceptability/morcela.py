@@ -33,7 +33,7 @@ from penchant.wording.phrases import Method, Note, present
 
 BETA, GAMMA = "β", "γ"
 _WIDE = Note("wide")
-"""Note on every interval (docs/validity.md)."""
+"""Note added to every cross-validated correlation: its interval is conservative (docs/validity.md)."""
 FEWEST = 12
 """Minimum number of sentences for a fit of β and γ."""
 _NULL = {BETA: 1.0, GAMMA: 0.0}
@@ -48,7 +48,7 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class MorcelaFit:
-    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ with covariance, from n sentences; `reason` if the fit failed."""
+    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ with covariance, from n sentences; `reason` says why a fit failed."""
 
     coefficients: Array
     covariance: Array
@@ -190,9 +190,9 @@ class Folded:
         return cls(p, u, n, y, codes, made, None)
 
     def left_out(self, start: int, stop: int) -> Array:
-        """Return the scores recomputed without each of the sentences `start` to `stop`, shape (stop − start, n).
+        """Return the scores recomputed without each of several sentences in turn, shape (stop − start, n).
 
-        The score of the removed sentence is meaningless.
+        Row i is without sentence `start` + i, and so the score of this sentence is meaningless.
         """
         x = np.stack([np.ones(len(self.judged)), *(side / self.lengths for side in (self.logprobs, self.unigrams))])
         x = np.concatenate([x, 1 / self.lengths[None]]).T

@@ -58,7 +58,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the table, followed by its column names."""
+        """Return the arguments of `read`: the path of the table, then its column names."""
         return self.find(self.data, base), *dict(self.columns).values()
 
     def read(self, path: Path, *columns: str) -> JudgedSet:
@@ -92,7 +92,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the keys of score constants, and `normalise` if the scores are the default scores of the method."""
+        """Return the signature keys determined by others: score constants, and `normalise` if it has its default."""
         method, named = METHODS.get(signature.get("method", "")), "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_usual(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
@@ -112,7 +112,10 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         return self._unigrams[key]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields for data and scoring. Raises MethodError if scores do not fit the sentences."""
+        """Return the signature fields for data and scoring.
+
+        Raises MethodError if a score does not suit the sentences.
+        """
         lm, hows, read = sentence_model(model), self.normalisations(), self.read_set(base)
         check_prefix(hows, all(each.prefix for each in read.sentences), self.neutral)
         unigrams = self.frequencies(model, base)
@@ -131,7 +134,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         }
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature with the score of the estimate."""
+        """Return the signature of one estimate, which names only the score of the estimate."""
         how = estimate.by["score"]
         return signature.with_(normalise=how) if how in self.normalisations() else signature
 
@@ -172,7 +175,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         return Measured(pl.DataFrame(columns), (*self.read_set(session.base).cautions, *left_out, *told))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return the correlations of scores, their differences, MORCELA's parameters, and interrater agreement."""
+        """Return correlations of scores with judgements, differences, MORCELA's parameters, and rater agreement."""
         return estimates_of(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:

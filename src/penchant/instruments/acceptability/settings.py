@@ -45,7 +45,7 @@ class AcceptabilitySettings(Settings):
     columns: Given[AcceptabilityColumns, AcceptabilityColumns | Mapping[str, Any]] = default_of(
         default=AcceptabilityColumns()
     )
-    """Columns of the table that are not called sentence, rating, rater and prefix."""
+    """Names of the table's columns, where they differ from sentence, rating, rater and prefix."""
     unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
     """Tables written by `penchant corpus unigrams`, which slor and morcela need. Default: none.
 
@@ -58,8 +58,8 @@ class AcceptabilitySettings(Settings):
     ] = default_of(default=None)
     """The scores to compare with the judgements; `penchant list methods` explains them.
 
-    They are `none` (the score itself), `mean`, `pen`, `slln`, `slor`, `pmi` and `morcela`. Default: none and mean, and
-    slor and morcela if `unigrams` is set.
+    The choices are `none` (the score itself), `mean`, `pen`, `slln`, `slor`, `pmi` and `morcela`. Default: none and
+    mean, and slor and morcela if `unigrams` is set.
     """
     folds: Annotated[int, Field(ge=2, le=1000)] = 10
     """Number of folds; MORCELA scores each fold with β and γ fitted to the others. Default: 10."""

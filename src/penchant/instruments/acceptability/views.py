@@ -75,7 +75,7 @@ def _said(items: pl.DataFrame) -> list[str]:
 
 
 def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
-    """Yield a panel of the sentences for the first and for the last score."""
+    """Yield two panels of the sentences for each model, by the first and by the last score."""
     for source in sources(results):
         assert source.result is not None
         items, made = source.result.items, _values(source.result)

@@ -1,4 +1,4 @@
-"""Claims of amplification: the slope of a model on its text, alone, beside the control, and between two models."""
+"""Claims of amplification: the slope of a model on its text, alone, against the control, and between two models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SLOPE = Shown(".2f", "words", null=1)
 _GAP = Shown("+.2f", "words")
 _R = Shown("+.2f", "words", ends=(-1, 1))
 SLOPES, CORRELATIONS = 0.2, 0.1
-"""The smallest effects of interest: a fifth more or less than the text says, and on a correlation."""
+"""The smallest effects of interest: on a slope, a fifth more or less than in the text; and on a correlation."""
 
 
 def asked(results: Sequence[BaseResult]) -> list[str]:

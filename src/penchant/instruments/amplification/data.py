@@ -221,7 +221,7 @@ def _contrast(id_: str, entry: ContrastEntry, content: AmplificationSetFile, doc
         if kind == EVERYTHING:
             raise document.error(key, f"the name '{EVERYTHING}' is reserved", "give it another name")
         if part.templates not in content.templates:
-            known = f"there are {', '.join(content.templates)}"
+            known = f"use one of {', '.join(content.templates)}"
             raise document.error((*key, "templates"), f"there is no family of templates '{part.templates}'", known)
         templates = tuple(GroupTemplate(text, content.language) for text in content.templates[part.templates])
         place = f"{document.path}, {'.'.join(key)}"
@@ -250,7 +250,7 @@ def _small(text: str, language: str) -> str:
 
 
 def _check_words(contrast: WordContrast, content: AmplificationSetFile, document: YamlDocument) -> None:
-    """Raise DataError for a word without a letter, and for a form that two words of a contrast share."""
+    """Raise DataError for a repeated word, a form without letter or digit, or a form that two words share."""
 
     def fold(form: str) -> str:
         return form if content.cased else as_named(_small(form, content.language))
@@ -264,7 +264,7 @@ def _check_words(contrast: WordContrast, content: AmplificationSetFile, document
                 raise document.error(key, f"'{word}' appears twice in {name}", "remove one")
             for form in contrast.forms[word]:
                 if not words_of(form):
-                    raise document.error(key, f"'{form}' of '{word}' contains no letter or digit")
+                    raise document.error(key, f"the form '{form}' of '{word}' contains no letter or digit")
                 other, where = taken.setdefault(fold(form), (word, name))
                 if (other, where) != (word, name):
                     shared = f"'{form}' is a form of '{other}' in {where} and of '{word}' in {name}"
@@ -275,7 +275,7 @@ def _check_control(contrasts: Sequence[WordContrast], document: YamlDocument) ->
     controls = [contrast.name for contrast in contrasts if contrast.control]
     if len(controls) > 1:
         key = ("contrasts", controls[1], "control")
-        raise document.error(key, f"'{controls[0]}' is already the control", "name one control")
+        raise document.error(key, f"'{controls[0]}' is already the control", "mark only one contrast as the control")
     if len(controls) == len(contrasts):
         raise document.error(("contrasts", controls[0], "control"), "there is no contrast besides the control")
 

@@ -98,9 +98,9 @@ def _content(word: AttributeWord | None) -> tuple[float, float]:
 
 
 def _aligned(names: Sequence[str], words: dict[str, AttributeWord]) -> tuple[Points, NDArray[np.float64]]:
-    """Return the words of a model in the order of the names, and a flag for each name that it has.
+    """Return the points of `words` in the order of `names`, and for each name a flag: 1 if `words` contains it, else 0.
 
-    A missing word is replaced by another, which its flag of 0 excludes from the fit.
+    A missing word has the point of another word, which its flag of 0 excludes from the fit.
     """
     there = np.array([name in words for name in names], dtype=np.float64)
     chosen = [words.get(name) or next(iter(words.values())) for name in names]

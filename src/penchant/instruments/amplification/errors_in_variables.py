@@ -166,7 +166,7 @@ def wider_interval(value: float, draws: Array, error: float, n: int, level: floa
 
 
 def wider_p(value: float, draws: Array, error: float, n: int, against: float) -> float:
-    """Return the two-sided p-value that goes with `wider_interval`: the larger of the two."""
+    """Return the two-sided p-value that goes with `wider_interval`: the larger of those from jackknife and draws."""
     if error == 0:
         t = 1.0 if value == against else 0.0
     else:

@@ -1,4 +1,4 @@
-"""Estimates of amplification, from scored sentences and the counts that they carry, without a model."""
+"""Estimates of amplification from a table of scored sentences and the counts of their words in the text."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ LEFT_OUT = "amplification.left-out"
 
 @dataclass(frozen=True, slots=True)
 class AttributeWord:
-    """An attribute word with its m and c.
+    """An attribute word with its associations m, of the model, and c, of the text.
 
     `m` has the variance of its error over templates and group words, `c_variance` is that of c from the counts (NaN if
-    the text never has the word), and `counts` are its occurrences in sentences of either group.
+    the text never has the word), and `counts` are its occurrences in the sentences of each group.
     """
 
     word: str

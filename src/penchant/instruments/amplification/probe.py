@@ -62,7 +62,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     _counts: dict[tuple[str, ...], ContrastCounts] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file of the set, the limit and the seed."""
+        """Return the arguments of `read`: the file of the set, the limit and the seed."""
         return self.find(self.data, base), self.limit, self.seed
 
     def read(self, path: Path, limit: int | None, seed: int) -> AmplificationSet:
@@ -92,16 +92,16 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return list(self.items(self.read_set(base)))
 
     def texts_of(self, item: Asked) -> Sequence[str]:
-        """Return every sentence with an attribute."""
+        """Return the sentences of an attribute, one for each template and group word."""
         contrast, attribute = item
         return [text for _, _, _, text, _, _ in attribute.sentences(contrast)]
 
     def place_of(self, item: Asked) -> str:
-        """Return the file and key of an attribute, and its word."""
+        """Return the location of an attribute for messages: file, key and word."""
         return f"{item[1].place}, '{item[1].word}'"
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the set and the texts of all models, without those behind a URL."""
+        """Return the files of the set and of the texts of all models, except texts at a URL."""
         names = self.text.values() if isinstance(self.text, dict) else [self.text]
         places = dict.fromkeys(file.place for named in names for file in find_texts(listed(named), base))
         return [self.read_set(base).path, *(Path(place) for place in places if "://" not in place)]
@@ -109,18 +109,18 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     def settle(self, model: Model) -> Self:
         """Return the probe unchanged.
 
-        Raises MethodError if the model is not a masked language model, or has no text of its own.
+        Raises MethodError if the model is not a masked language model, or if `text` names no text for it.
         """
-        hint = "it scores a word with the group word masked, which may come before or after it"
+        hint = "a word is scored with the group word masked, which may come before or after the word"
         texts_of(self.text, require_masked(self.name, model, hint).name)
         return self
 
     def text_files(self, model: LanguageModel, base: Sequence[Path]) -> list[TextFile]:
-        """Return the files of a model's text. Raises DataError, and MethodError if none is named for it."""
+        """Return a model's text files. Raises DataError for a missing file, MethodError if no text is named for it."""
         return find_texts(texts_of(self.text, model.name), base)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the entries of the signature: the set, the model's text and its layout, the bound and the prior."""
+        """Return the entries of the signature: the set, the model's text and its layout, `min_count` and the prior."""
         read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
@@ -142,7 +142,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
                     raise DataError(
                         f"no sentence contains a word of '{label}' without one of the other group",
                         where=f"the text of {session.lm.name} ({', '.join(file.name for file in files)})",
-                        hint="name more text, or remove the contrast",
+                        hint="add more text, or remove the contrast",
                     )
         session.expect(sum(len(self.texts_of(item)) for item in kept), inputs=2)
         cautions = (*cautions, *_leaks(read), *self._of_text(read, counted))
@@ -229,10 +229,10 @@ def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> 
     fitting = [model] if model in text else [key for key in text if _names(key, model)]
     label = model if model.startswith("bundled:") else Path(model.rpartition("@")[0] or model).name
     if not fitting:
-        hint = f"name it too, as in text: {{{label}: FILE}}; texts are named for {', '.join(text) or 'no model'}"
+        hint = f"name one, as in text: {{{label}: FILE}}; texts are named for {', '.join(text) or 'no model'}"
         raise MethodError(f"no text is named for {label}", where="amplification, text", hint=hint)
     if len(fitting) > 1:
-        hint = f"name one for {model}"
+        hint = f"name only one text for {model}"
         raise MethodError(f"{' and '.join(fitting)} may both mean {model}", where="amplification, text", hint=hint)
     return listed(text[fitting[0]])
 

@@ -39,7 +39,7 @@ from penchant.views.tables import Column, TableSpec, adjusted, count, level, mod
 from penchant.wording.phrases import in_words, notes_of
 
 MOST = 6
-"""Number of words listed for either sign of m − c."""
+"""Number of words listed for each sign of m − c."""
 _KEYS = ("contrast", "word")
 _COMPARED = {difference(measure): measure for measure in (SLOPE, SHIFT)}
 
@@ -48,7 +48,7 @@ _COMPARED = {difference(measure): measure for measure in (SLOPE, SHIFT)}
 
 
 def result_of(source: RowSource) -> BaseResult:
-    """Return the result of a model."""
+    """Return the result from which the rows of a source come."""
     assert source.result is not None
     return source.result
 

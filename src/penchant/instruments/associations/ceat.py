@@ -47,7 +47,7 @@ ITEM = ("category", "label", "layer", "context", *FAMILY)
 
 @dataclass(frozen=True)
 class CombinedSamples(Measured):
-    """The combined samples of every category, layer, segment and sampling, and the controls by category."""
+    """The combined samples of every category, layer, segment and sampling, and the control of each category."""
 
     combinations: tuple[Combination, ...] = ()
     controls: Mapping[str, str] = field(default_factory=dict)
@@ -68,13 +68,13 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
     _occurrences: dict[tuple[Path, ...], pl.DataFrame] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
-        """Return the files of sentences. Raises MethodError if none are named."""
+        """Return the paths of the sentence files. Raises MethodError if `sentences` is not set."""
         if self.sentences is None:
             raise MethodError("ceat has no sentences", hint="pass a table or a text file as sentences")
         return tuple(self.find(name, base) for name in listed(self.sentences))
 
     def occurrences(self, base: Sequence[Path] = (Path(),)) -> pl.DataFrame:
-        """Return the occurrences of the stimuli, cached. Raises DataError naming file and line."""
+        """Return the occurrences of the stimuli in the sentences, cached. Raises DataError naming file and line."""
         places = self.places(base)
         if places not in self._occurrences:
             stimuli = self.stimuli(base)
@@ -90,7 +90,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return []
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of the stimulus set and, if they are named, of the sentences."""
+        """Return the files of the stimulus set and, if `sentences` is set, those of the sentences."""
         return [*self.stimuli(base).files, *(() if self.lacks_text() else self.places(base))]
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
@@ -100,7 +100,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return TextNeeds(self.stimuli(base), words, (*bounds, f">{bounds[-1]}") if bounds else ("all",))
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """Return this instrument's own parameters, with the files of sentences."""
+        """Return the signature fields of this instrument's own parameters, including the sentence files."""
         return {**super().particulars(base), "sentences": cited(self.places(base))}
 
     def measure(self, session: Session) -> CombinedSamples:
@@ -124,7 +124,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return CombinedSamples(items, tuple(cautions), tuple(combinations), controls_of(categories))
 
     def summarise(self, measured: CombinedSamples) -> Iterable[Estimate]:
-        """Return the combined effect sizes, their variances, and the effect sizes of the first samples."""
+        """Return the combined effect sizes of all samples and of the first ones, and the variance between samples."""
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
             estimates = with_holm(estimates, together(measure, FAMILY))

@@ -1,4 +1,4 @@
-"""Claims of association tests: which targets go with which attributes, beyond the control, and more in which model."""
+"""Claims of association tests: a category's association, alone, beyond its control, and compared between models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MARGIN = 0.2
 
 
 def _shown(*measures: str) -> Rows:
-    """Return a function that yields the estimates at the layer, context and sampling that tables show first."""
+    """Return a function that yields the estimates of `measures` at the layer, context and sampling shown by default."""
 
     def rows(found: Sequence[RowSource]) -> Iterator[Line]:
         for source in shown_at(*FACTORS, measures=measures)(found):
@@ -33,7 +33,7 @@ def _category(line: Line) -> str:
 
 
 def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return a category and the labels of its lists, keyed by set.
+    """Return the category of a line, under the key "category", and the labels of its four lists, keyed by set.
 
     The result is {} if nothing was measured, or if the results were saved by a version that did not store the labels.
     """
@@ -48,7 +48,7 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
 
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the same, with the direction of the association, and for which words the test is, if it decides alone."""
+    """Return the result of `_lists` with the sign of the effect, and a scope if interval and test disagree about 0."""
     lists = _lists(line, results)
     scope = {"scope": "for these words"} if at_odds(line.row) else {}
     return scope | ({**lists, "sign": "less" if line["value"] < 0 else "more"} if lists else {})
@@ -59,7 +59,7 @@ def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
 
 
 def _undecided(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return why an effect size decides nothing: its sets are separated, its test one-sided, its unit the sentence."""
+    """Return the reason that an effect size supports no verdict: "separated", "reversed" or "dependent"; else ""."""
     if any(note.code == "associations.separated" for note in notes_of(line.row)):
         return "separated"
     one_sided = Signature.parse(line["signature"]).get("alternative") == "upper"
@@ -67,7 +67,7 @@ def _undecided(line: Line, results: Sequence[BaseResult]) -> str:
 
 
 def claims(noun: str) -> tuple[Claim, ...]:
-    """Return the claims of a test; `noun` is the plural noun for the stimuli that its effect sizes are over."""
+    """Return the claims of a test; `noun` is the plural noun for the stimuli over which effect sizes are computed."""
     how = Shown("+.2f", noun, " SD")
     return (
         Claim("associates", _shown(*HEADLINE), how, MARGIN, place=_category, barred=_undecided, facts=_directed),

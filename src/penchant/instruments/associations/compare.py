@@ -134,7 +134,7 @@ FEW = 12
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """One model's s of every row in K tables, shape (K, R), and its bootstrap effect sizes.
+    """One model's association s of every row in K tables, shape (K, R), and its bootstrap effect sizes.
 
     `smallest` is the number of stimuli in the smallest set.
     """
@@ -167,9 +167,9 @@ def _headline(result: BaseResult, sampled: bool) -> pl.DataFrame:
 
 
 def _difference(gap: float, one: _Measured, other: _Measured, settings: AssociationSettings) -> Estimate:
-    """Return a difference with its interval and test.
+    """Return the difference `gap` with its interval and test.
 
-    `gap` may weight the samples; `one` and `other` do not.
+    `gap` may be between weighted means of the samples; interval and test weight all samples equally.
     """
     # The same seed draws the same stimuli and samples in both.
     draws = one.draws - other.draws

@@ -16,7 +16,7 @@ from penchant.stats.inputs import Array
 _SINGLE = 1e-6
 """Largest sd regarded as rounding error in single-precision sums of cosines."""
 _ROWS = 128
-"""Vectors converted at once; small enough for a processor's cache at the usual widths."""
+"""Number of vectors converted at once; small enough for a processor's cache at the usual widths."""
 _TOO_LARGE = 65_536
 """Larger than any finite float16."""
 _NO_FILL = np.int32(-0x70000001)

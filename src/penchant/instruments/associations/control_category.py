@@ -37,12 +37,12 @@ class CellWords:
 
     @property
     def key(self) -> Key:
-        """The key of the measurement."""
+        """The category and the other levels that identify the measurement."""
         by = self.cell.by
         return by["category"], *(value for name, value in by.items() if name not in ("category", "label"))
 
     def effect(self, settings: AssociationSettings) -> float:
-        """Return d of the mean table, or the combined d of the samples."""
+        """Return the effect size d of the mean table, or the combined d of CEAT's samples."""
         if self.combined is not None:
             return self.combined
         table = np.asarray(self.cell.tables, dtype=np.float64).mean(axis=0)
@@ -92,7 +92,7 @@ def beyond_controls(
     apart: Sequence[str] = (),
     whole: str = "",
 ) -> list[Estimate]:
-    """Return the difference between every category and its control at the same layer and context.
+    """Return the effect size of every category minus that of its control at the same layer and context.
 
     Holm's adjustment is over the family that `together` names.
     """

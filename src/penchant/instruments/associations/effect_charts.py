@@ -39,9 +39,9 @@ def _known(results: Sequence[BaseResult]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def by_context(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of effect sizes against the context, a panel for each category; None if there is one context.
+    """Return a chart of effect sizes by context, one panel per category; None if there is only one context.
 
-    The average over all structures is left out.
+    The log-probability bias score over all sentence structures together is left out.
     """
     known, whole = _known(results)
     if not len(known) or len(levels(known, "context")) < 2:
@@ -89,7 +89,7 @@ def _colour(who: Sequence[str], legend: bool = True) -> dict[str, Any]:
 
 
 def _domain(*columns: pl.Series) -> list[float]:
-    """Return bounds of an axis shared by all panels: all values and 0, rounded outwards to halves."""
+    """Return the bounds of an axis that covers all values and 0, rounded outwards to halves, for use in all panels."""
     values = [v for column in columns for v in column.to_list() if v is not None and math.isfinite(v)]
     low, high = min([0.0, *values]), max([0.0, *values])
     return [math.floor(2 * low) / 2, math.ceil(2 * high) / 2 or 0.5]

@@ -1,4 +1,4 @@
-"""The figure of effect sizes: a row per category, with the words that move each effect size most at its interval."""
+"""The figure of effect sizes: a row per category, and beside each interval the words that move the effect size most."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WIDTH, _MARGIN = 610, 155
 _HEAD = 16
 """Pixels above the marks of a category, for its name."""
 _LANE, _NARROW = 15, 8
-"""Pixels of a mark with words and without."""
+"""Height in pixels of a mark with words, and of one without."""
 _MOST = 24
 """The maximum number of marks with words."""
 _WORDS = 2
@@ -31,7 +31,10 @@ _WORDS = 2
 
 
 def effects(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of effect sizes with intervals, and on each side of them the words that move them to this side."""
+    """Return a chart of effect sizes with intervals.
+
+    On each side of an interval are the words that move the effect size to that side.
+    """
     shown = _by_layer(sources(results))
     lines = list(together([source for source, _ in shown], At(measure=HEADLINE)))
     if not lines:
@@ -43,7 +46,10 @@ def effects(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _by_layer(found: Sequence[RowSource]) -> list[tuple[RowSource, str]]:
-    """Return the known estimates of every model and layer with the layer, named after both if there are several."""
+    """Return a source with the known estimates of each model and layer, and the layer.
+
+    If there are several layers, sources are named after model and layer.
+    """
     several = len(levels(rows_of(found, *HEADLINE), "layer")) > 1
     return [
         (replace(source, model=f"{source.model}, layer {layer}" if several else source.model, frame=part), str(layer))
@@ -53,7 +59,7 @@ def _by_layer(found: Sequence[RowSource]) -> list[tuple[RowSource, str]]:
 
 
 def _moving(source: RowSource, layer: str) -> Iterator[tuple[tuple[str], tuple[str, str]]]:
-    """Yield for each category the words without which its effect size would be higher, and lower."""
+    """Yield each category with the words that lower its effect size and the words that raise it."""
     assert source.result is not None
     for part in influences(source.result, "context", "sampling", "samples"):
         if part["layer"][0] == layer:
@@ -126,7 +132,7 @@ def _marks(rows: list[dict[str, Any]], names: Sequence[str], x: alt.X, y: alt.Y)
 
 
 def _beside(rows: list[dict[str, Any]], names: Sequence[str], side: str, y: alt.Y) -> alt.Chart:
-    """Return the words on one side of the intervals."""
+    """Return a chart layer with the words on one side of the intervals."""
     end, align, gap = ("from", "right", -7) if side == "left" else ("to", "left", 7)
     return (
         alt.Chart(inline(rows))

@@ -95,7 +95,7 @@ class Cell:
     paired: bool = False
 
     def s(self) -> Array:
-        """Return s of every row, averaged over the K tables."""
+        """Return the association s of every row, averaged over the K tables."""
         return contrasts(np.asarray(self.tables, dtype=np.float64).mean(axis=0), self.columns)
 
     def test(
@@ -152,7 +152,7 @@ class Cell:
     def interval(
         self, value: float, draws: Array, settings: AssociationSettings, *, shift: float = 0
     ) -> tuple[float, float, Method]:
-        """Return the bounds of an effect size from `draws`, and their method.
+        """Return the bounds of the interval of an effect size, from `draws`, and the method.
 
         `shift`, the value minus the mean over the tables, is added to every draw.
         """
@@ -226,7 +226,7 @@ def effect(cell: Cell, settings: AssociationSettings, *, notes: Notes = ()) -> E
 
 
 def by_sentence(cell: Cell, over_stimuli: Estimate, settings: AssociationSettings) -> Estimate:
-    """Return the same effect size with the test of older tools, which treats all sentences as independent."""
+    """Return the effect size `over_stimuli` with the test of older tools, which treats all sentences as independent."""
     estimate = Estimate(BY_SENTENCE, over_stimuli.value, len(cell.rows.side), level=settings.level, by=cell.by)
     if math.isnan(over_stimuli.value):
         return estimate.noted(*over_stimuli.notes)
@@ -251,13 +251,13 @@ def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Cal
 
 
 def towards(cell: Cell) -> tuple[Array, Array]:
-    """Return s of every row and of every column."""
+    """Return s of every row with respect to the columns, and s of every column with respect to the rows."""
     mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
     return contrasts(mean, cell.columns), contrasts(mean.T, cell.rows)
 
 
 def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[Note | str]:
-    """Yield cautions about stimuli missing from `where`, each word once."""
+    """Yield cautions that list the stimuli missing from `where`, and the categories without an effect size."""
     lists = (words for stimuli in stimuli_of.values() for words in stimuli.lost.values())
     words = list(dict.fromkeys(word for lost in lists for word in lost))
     if words:
@@ -283,7 +283,7 @@ class Filled:
     labels: Mapping[str, str]
 
     def items(self, settings: AssociationSettings) -> Iterator[dict[str, Any]]:
-        """Yield one row per stimulus: association, effect size without it, and a target's cosines with A, then B."""
+        """Yield one row per stimulus: association, effect size without it and, for a target, cosines with A, then B."""
         cell = self.cell
         mean, shown = np.asarray(cell.tables, dtype=np.float64).mean(axis=0), np.asarray(cell.tables).mean(axis=0)
         left_out = effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)
@@ -307,7 +307,7 @@ class Filled:
 def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM, **more: Any) -> pl.DataFrame:
     """Return the table of items, with an id made of the columns that identify a row.
 
-    `more` are further columns and types.
+    `more` maps further columns to their types.
     """
     schema: dict[str, Any] = {
         **dict.fromkeys(("id", *factors, "side", "list", "word", "text"), pl.String),

@@ -14,7 +14,7 @@ from penchant.stats.association import effect_size
 
 
 def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
-    """Yield for each effect size its stimuli, the most influential first, at the chosen level of some factors.
+    """Yield for each effect size its stimuli, the most influential first, at the levels that `only` selects.
 
     The columns are category, label, layer, side, stimulus, association, d, and `without`: d without the stimulus. For
     CEAT, d is that of mean associations. Effect sizes of the log-probability bias score are over attributes.
@@ -29,7 +29,7 @@ def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
 
 
 def _measured(part: pl.DataFrame, result: BaseResult) -> bool:
-    """Return whether the category and layer of some stimuli have an effect size; not if too many words are missing."""
+    """Return whether the category and layer of `part` have an effect size: not if too many words are missing."""
     keys = ["category", "layer"]
     effects = with_factors(result.summary).filter(pl.col("measure").is_in(HEADLINE), pl.col("value").is_not_null())
     return len(effects.filter(pl.col("value").is_finite()).join(part.select(keys).unique(), on=keys, how="semi")) > 0
@@ -40,7 +40,7 @@ def _over_attributes(result: BaseResult) -> bool:
 
 
 def _without_words(items: pl.DataFrame, result: BaseResult) -> pl.DataFrame:
-    """Return the words of an effect size with their mean associations, or its sentences if they are the unit."""
+    """Return the words of an effect size with their mean associations, or its sentences if the unit is the sentence."""
     name = "text" if result.signature.get("unit") == "sentence" else "word"
     x, y = (items.filter(side=side)["association"].to_numpy() for side in "XY")
     whole = effect_size(x, y, ddof=int(result.signature["ddof"]))

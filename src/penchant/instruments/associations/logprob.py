@@ -181,7 +181,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
     _borrowed: dict[tuple[Path, str], StimulusSet] = PrivateAttr(default_factory=dict)
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
-        """Return the stimuli, with the contexts of another set if one is named. Raises DataError if it is invalid."""
+        """Return the stimuli, with the contexts of another set if one is named. Raises DataError for an invalid set."""
         stimuli = super().stimuli(base)
         if self.contexts is None:
             return stimuli
@@ -191,7 +191,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
         return self._borrowed[key]
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """Return this instrument's own parameters, with the set of contexts if one is named."""
+        """Return the signature fields of this instrument's own parameters, with the set of contexts if one is named."""
         own = super().particulars(base)
         if self.contexts is None:
             return {name: value for name, value in own.items() if name != "contexts"}
@@ -199,7 +199,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
         return {**own, "contexts": f"{source.name}#{source.sha256[:6]}"}
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
-        """Return the selected categories, or all with contexts. Raises DataError for a selected one without any."""
+        """Return the selected categories, or all that have contexts. Raises DataError if a selected one has none."""
         named = super().chosen(base)
         with_contexts = tuple(category for category in named if category.contexts)
         for category in named:
@@ -240,7 +240,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
         return bias_estimates(measured.items, measured.categories, measured.stimuli, self)
 
     def cautions(self, measured: ScoredSentences, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Yield cautions about leaking attributes, suffixes that share a token, and uneven target lengths."""
+        """Yield cautions about attributes that leak, tokens that extend into suffixes, and unequal target lengths."""
         return bias_cautions(measured.items)
 
     def _left_out(self, base: Sequence[Path]) -> Iterator[str]:

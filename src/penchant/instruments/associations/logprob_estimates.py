@@ -114,7 +114,7 @@ def _structures(structures_of_templates: Sequence[str]) -> tuple[str, ...]:
 
 
 def contexts(items: pl.DataFrame) -> Iterator[tuple[dict[str, Cell], list[tuple[str, str]]]]:
-    """Yield one cell per score, and the attributes, for every structure of a category and for all together.
+    """Yield one cell per score, and the attributes, for every structure of a category and for all structures together.
 
     Rows are attributes, columns are targets; the attributes are (set, word) pairs.
     """
@@ -186,7 +186,7 @@ def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Associ
 
 
 def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Yield cautions about attributes that leak into the prior, suffixes that share a token, and unequal lengths."""
+    """Yield cautions about attributes that leak, tokens that extend into suffixes, and unequal target lengths."""
     leaks = items.filter("leaks").select("category", "template", "attribute").unique(maintain_order=True)
     if len(leaks):
         category, template, attribute = leaks.row(0)

@@ -1,4 +1,4 @@
-"""The base of association tests: are targets X nearer to attributes A than to B, compared with targets Y?"""
+"""The base of association tests: whether targets X are nearer to attributes A than to B, compared with targets Y."""
 
 from __future__ import annotations
 

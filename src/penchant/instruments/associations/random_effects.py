@@ -51,7 +51,11 @@ class Combination:
     resampled: Array = field(default_factory=lambda: np.empty(0))
 
     def estimates(self, settings: CEATSettings) -> Iterator[Estimate]:
-        """Yield the combined effect size over stimuli and as published, its variance, and that of the first samples."""
+        """Yield the estimates of the combined samples.
+
+        These are the combined effect size with a test over stimuli, the same as published, the variance between
+        samples, the effect size of a further sample, and the combined effect sizes of the first samples.
+        """
         level, by = settings.level, self.by
         size = len(self.stimuli.x) + len(self.stimuli.y)
         whole, filled = self.whole, self.filled
@@ -86,7 +90,7 @@ class Combination:
         return CellWords(filled.cell, self.stimuli.sets, combined.effect)
 
     def _spread(self, whole: Contextual, filled: Filled, settings: CEATSettings) -> Iterator[Estimate]:
-        """Yield τ and I² between samples, beyond the variance over stimuli, and the prediction interval of a sample."""
+        """Yield τ and I² between samples, beyond the variance over stimuli, and the interval of a further sample."""
         level, by, rows = settings.level, self.by, filled.cell.rows
         own = effect_variance(whole.effects, len(rows.side), largest_effect(rows, ddof=settings.ddof))
         if (own > 0).all():
@@ -123,7 +127,7 @@ class Combination:
 def published(
     combined: CombinedEffect, settings: CEATSettings, by: Mapping[str, str], *, measure: str = PUBLISHED
 ) -> Estimate:
-    """Return the combined effect size with its own standard error, which treats samples as independent studies."""
+    """Return the combined effect size as published: its standard error treats samples as independent studies."""
     half = float(scipy.stats.norm.ppf((1 + settings.level) / 2)) * combined.se
     test = Test(combined.p, Method("associations.combined-over-error", **sided(settings.alternative)))
     notes = (Note("associations.these-stimuli"),)

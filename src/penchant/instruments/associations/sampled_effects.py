@@ -39,7 +39,7 @@ class Sides:
 
     @classmethod
     def of(cls, first: Sequence[Name], second: Sequence[Name]) -> Sides:
-        """Number the stimuli of two sets. Equal names within a set are one stimulus; across the sets they are two.
+        """Build from the names of two sets. Equal names within a set are one stimulus; across the sets they are two.
 
         Stimuli are numbered by name, so that resampling draws the same ones whatever their order in a file.
         """
@@ -138,13 +138,13 @@ def largest_effect(rows: Sides, *, ddof: int = 1) -> float:
 
 
 def effect_interval(value: float, draws: Array, n: int, level: float, largest: float) -> tuple[float, float]:
-    """Return the bounds of an effect size from the `draws` of `resampled_effects`.
+    """Return the bounds of the interval of an effect size from the `draws` of `resampled_effects`.
 
     They are the basic bootstrap interval on the scale of artanh(d/largest), which is Fisher's z of a correlation
-    (Davison & Hinkley 1997, §5.2). It corrects the bias of d of few stimuli towards 0. Its tails are those of normal
-    quantiles times √(n/(n − 1)), n the stimuli of the smallest set (Hesterberg 2015, The American Statistician
-    69:371–386). NaN for one stimulus, without draws, and for d within a thousandth of the largest (`SEPARATED`), where
-    the scale has no end.
+    (Davison & Hinkley 1997, §5.2). It corrects the bias of d towards 0 with few stimuli. Its tails are those of normal
+    quantiles times √(n/(n − 1)), where n is the number of stimuli in the smallest set (Hesterberg 2015, The American
+    Statistician 69:371–386). NaN for one stimulus, without draws, and for d within a thousandth of the largest
+    (`SEPARATED`), where the scale has no end.
     """
     check_level(level)
     if n < 2 or not len(draws) or np.isnan(draws).any() or abs(value) > SEPARATED * largest:
@@ -211,7 +211,7 @@ def _drawn(sides: Sides, resamples: int, rng: np.random.Generator, *, paired: bo
     """Return the number of times each stimulus was drawn, (units, B)."""
     sizes = [len(sides.units(side)) for side in (0, 1)]
     if paired and sizes[0] != sizes[1]:
-        raise DataError(f"{sizes[0]} and {sizes[1]} stimuli cannot be paired", where="association")
+        raise DataError(f"sets of {sizes[0]} and {sizes[1]} stimuli cannot be paired", where="association")
     strata = np.zeros(sum(sizes), dtype=np.intp)
     strata[sides.units(1)] = 1
     ones = np.ones(len(strata), dtype=np.intp)

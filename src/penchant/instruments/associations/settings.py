@@ -64,7 +64,7 @@ class AssociationSettings(Settings):
     draws: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
     """Number of random partitions to draw if there are more than `exact`. Default: 10000."""
     max_missing: Share = 0.2
-    """Largest share of a list of words that may be missing; beyond, the category has no effect size. Default: 0.2."""
+    """Largest share of a list of words that may be missing; with more, a category has no effect size. Default: 0.2."""
     duplicates: Literal["error", "allow"] = "error"
     """Treatment of a word that occurs twice among the targets, or among the attributes, of a category.
 
@@ -120,7 +120,7 @@ class SEATSettings(AssociationSettings):
     unit: Literal["word", "sentence"] = "word"
     """Unit that the test and the interval treat as independent: words (default) or sentences.
 
-    Sentences with the same word hardly are.
+    Sentences with the same word are hardly independent.
     """
 
 

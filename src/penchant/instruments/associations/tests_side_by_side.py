@@ -39,7 +39,7 @@ class MeasureColumn:
 
 
 def columns(results: Sequence[BaseResult]) -> list[MeasureColumn]:
-    """Return one column per result, at the chosen level of every factor."""
+    """Return one column per result, at the level of every factor that `chosen` returns."""
     shown_columns = []
     for head, result in zip(_heads(results), results, strict=True):
         name = result.signature["probe"]
@@ -166,7 +166,10 @@ def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
 
 
 def agreement(results: Sequence[BaseResult], text: Text) -> list[Answer]:
-    """Return the answer on the categories in which all columns agree in sign, or all clearly differ from 0."""
+    """Return the answer on the agreement of columns; none if no category has several columns.
+
+    It counts the categories in which all columns agree in sign, and names those in which all also differ from 0.
+    """
     shown = columns(results)
     by_category = {
         category: [column.rows[category] for column in shown if category in column.rows] for category in _labels(shown)

@@ -34,7 +34,7 @@ def _known(file: Path) -> bool:
 
 
 def _lists(table: UserTable) -> dict[str, list[str]]:
-    """Return the words of four lists, by list: a column each, or the words of a column by the names in another."""
+    """Return the words of four lists, by name: one column per list, or a column of words and one of list names."""
     lists: dict[str, list[str]] = {}
     if {"list", "word"} <= table.columns.keys():
         for name, word in zip(table.cells("list"), table.cells("word"), strict=True):
@@ -45,7 +45,7 @@ def _lists(table: UserTable) -> dict[str, list[str]]:
     if len(lists) != len(_SIDES):
         named = ", ".join(f"'{name}'" for name in lists)
         message = f"expected two lists of targets, then two of attributes, but found {len(lists)}: {named}"
-        hint = "write a column for each of four lists, or the columns list and word"
+        hint = "write one column for each of the four lists, or the two columns list and word"
         raise DataError(message, file=table.path, hint=hint)
     return lists
 
@@ -60,7 +60,7 @@ def _parts(table: UserTable, name: str) -> StudyParts:
         "lists": {each: {"words": words} for each, words in lists.items()},
         "categories": {"C1": {"label": _TEXT.get("label", **sides), **sides}},
     }
-    head = "# A set of stimuli. penchant schema stimuli tells every key.\n"
+    head = "# A set of stimuli. penchant schema stimuli lists every key.\n"
     text = head + yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=120)
     return StudyParts({"data": "."}, {SET_FILE: text}, (_TEXT.get("tests", **sides),))
 

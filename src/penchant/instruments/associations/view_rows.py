@@ -40,7 +40,7 @@ def context_name(name: str) -> str:
 
 
 def context_title(name: str, context: str) -> str:
-    """Return a context as the head of a column or panel; the length of a segment has its unit."""
+    """Return the heading of a context in a column or panel; the length of a segment is given in words."""
     if name != "ceat":
         return context
     return "whole sentences" if context == EVERY else f"{context.replace('>', '> ')} words"
@@ -86,7 +86,7 @@ def levels(frame: pl.DataFrame, factor: str) -> list[str]:
 
 
 def several(frame: pl.DataFrame, *left_out: str) -> list[str]:
-    """Return the factors with more than one level."""
+    """Return the factors with more than one level, except those in `left_out`."""
     return [factor for factor in FACTORS if factor not in left_out and len(levels(frame, factor)) > 1]
 
 
@@ -122,7 +122,7 @@ def families(frame: pl.DataFrame, name: str) -> str:
 
 
 def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
-    """Return the rows at the chosen level of some factors."""
+    """Return the rows at the level of each of `factors` that `chosen` returns."""
     if not len(frame):
         return frame
     level = chosen(frame)
@@ -130,7 +130,7 @@ def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
 
 
 def where(frame: pl.DataFrame, name: str, *factors: str) -> list[str]:
-    """Return the chosen levels of some factors in words, for factors with several levels."""
+    """Describe the level that `chosen` returns of each of `factors` that has several levels."""
     if not len(frame):
         return []
     level = chosen(frame)
@@ -150,7 +150,7 @@ def _context_words(name: str, context: str) -> str:
 
 
 def by_category(result: BaseResult) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the items of every category with its id and label, at the chosen level of every factor."""
+    """Yield the items of every category with its id and label, at the level of every factor that `chosen` returns."""
     for _, items in only(with_factors(result.items), *FACTORS).group_by("category", maintain_order=True):
         category, label = items["category"][0], items["label"][0]
         yield category, label if label != category else "", items
@@ -177,7 +177,7 @@ def stacked_rows(found: Sequence[RowSource]) -> list[RowSource]:
 def shown_at(
     *factors: str, measures: Sequence[str] = (*HEADLINE, DIFFERENCE)
 ) -> Callable[[Sequence[RowSource]], list[RowSource]]:
-    """Return a function that keeps the rows at the chosen level of some factors."""
+    """Return a function that keeps the rows at the level of each of `factors` that `chosen` returns for `measures`."""
 
     def kept(found: Sequence[RowSource]) -> list[RowSource]:
         placed = stacked_rows(found)
@@ -197,14 +197,14 @@ def rows_of(found: Sequence[RowSource], *measures: str) -> pl.DataFrame:
 
 
 def heads(rows: pl.DataFrame, name: str, who: Column, *left_out: str) -> list[Column]:
-    """Return the columns that identify a row: the category, its label if any has one, the model and what varies."""
+    """Return the columns that identify a row: category, label, model, and the factors that `several` returns."""
     named = {"context": context_name(name)}
     factors = [level(factor, named.get(factor, factor)) for factor in several(rows, *left_out)]
     return [level("category"), level("label", "stimuli"), who, *factors]
 
 
 def varying(*measures: str, rest: Sequence[Column], within: Kept = stacked_rows) -> Columns:
-    """Return a function that builds the columns of a table of some measures."""
+    """Return a function that builds the columns of a table of `measures`: those that identify a row, then `rest`."""
 
     def columns(found: Sequence[RowSource]) -> list[Column]:
         return [*heads(rows_of(within(found), *measures), probe_of(found), model()), *rest]

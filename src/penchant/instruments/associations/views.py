@@ -65,7 +65,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 
 
 def _some(count: int, of: int, one: str) -> str:
-    """Return in how many categories a claim holds; `one` is empty for several models."""
+    """Return " in 3 of 8 categories", with "cases" if `one` is empty (several models), or "" if `of` is 1."""
     return "" if of == 1 else f" in {count:,} of {of:,} {'categories' if one else 'cases'}"
 
 

@@ -117,7 +117,7 @@ class WEAT(WEATSettings, Association[Tables]):
         return Tables(_items(tables, self), cautions, tuple(tables), controls_of(categories))
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
-        """Return an effect size for every category, and those beyond a control."""
+        """Return the effect size of every category and, if it has a control, the difference from the control's."""
         return _estimates(measured, self)
 
 
@@ -197,7 +197,7 @@ def _alone(category: Category) -> bool:
 
 
 def _sentences_of(part: WordList, word: str) -> list[StimulusText]:
-    """Return the sentences of a word: one for each template, or the word itself (SEAT's files have whole sentences)."""
+    """Return one sentence per template, or `word` itself if there are none or it is a whole sentence (SEAT's files)."""
     if part.behind:
         return [StimulusText(part.behind[part.words.index(word)], word, (0, len(word)))]
     sentences = []
@@ -233,7 +233,7 @@ def _cosines(
     vector: Vector,
     unit_of_test: str,
 ) -> Filled:
-    """Return the table of cosines, with the stimuli of X and Y as rows and of A and B as columns."""
+    """Return the table of cosines, with the stimuli of X and Y as rows and those of A and B as columns."""
     down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
     units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
     names = [stimulus_names([(s.word, s.text) for s in part], unit_of_test) for part in parts]

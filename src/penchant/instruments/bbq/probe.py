@@ -1,4 +1,4 @@
-"""BBQ (Parrish et al. 2022): does a model answer by stereotype, where a text does not say and where it does?"""
+"""BBQ (Parrish et al. 2022): answers by stereotype, in contexts that decide a question and in those that do not."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class BBQRow(Row):
             named = [n for n, group in enumerate(groups) if n != self.unknown and wanted & set(group)]
             self.stereotyped = named[0] if len(named) == 1 else None
         if self.unknown is None or self.unknown == self.stereotyped:
-            raise ValueError("unknown: no answer is marked as 'not known'")
+            raise ValueError("unknown: no answer apart from the stereotyped group's is marked as 'not known'")
         return self
 
     @computed_field  # type: ignore[prop-decorator]
@@ -99,8 +99,8 @@ class BBQ(ChoiceProbe[BBQRow]):
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
         """Return the items with the bias and the accuracy of every question.
 
-        The bias is the weight of the answer by the stereotype minus the weight of the other group; in disambiguated
-        contexts, divided by their sum.
+        The bias is the weight of the answer by the stereotype minus that of the answer for the other group; in
+        disambiguated contexts, divided by the sum of both.
         """
         ambiguous = pl.col("context_condition") == "ambig"
         other = 3 - pl.col("unknown") - pl.col("stereotyped")
@@ -116,7 +116,7 @@ class BBQ(ChoiceProbe[BBQRow]):
         )
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Return cautions about questions without a bias, and about a chat model's answers."""
+        """Return cautions about questions without a bias score, and about a chat model's answers."""
         if lost := measured.items["stereotyped"].null_count():
             yield Note("bbq.no-target", lost=lost, of=len(measured.items))
         yield from super().cautions(measured, estimates)

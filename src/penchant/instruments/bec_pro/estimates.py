@@ -193,7 +193,7 @@ def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) ->
 
 
 def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[Note]:
-    """Yield cautions about words for persons that differ in tokens, and about tokens that extend beyond such a word."""
+    """Yield cautions about unequal mean token numbers of the two genders, and tokens that extend beyond the person."""
     tokens = [float(items.filter(gender=gender)["n_tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
     if abs(tokens[0] - tokens[1]) > UNEVEN:
         yield Note("bec_pro.unequal-lengths", genders=genders, tokens=tokens)

@@ -31,7 +31,7 @@ def _group_of(line: Line) -> str:
 
 
 def _overall(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the difference of mean β over all sentences, or of the only group."""
+    """Yield the difference in mean β over all sentences, or over the only group if there is just one."""
     for source in found:
         yield from (
             line for line in source.only(At(measure=difference(BETA))) if line.at(group=EVERYTHING) in (None, line)

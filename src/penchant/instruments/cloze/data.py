@@ -90,7 +90,7 @@ class ClozeSetFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     name: str | None = None
-    """The name the set is cited with. Default: the name of its directory."""
+    """The name under which the set is cited. Default: the name of its directory."""
     language: str = "und"
     """BCP 47 tag, such as en or cs. Default: und, undetermined."""
     scale: Scale = Scale()
@@ -166,7 +166,7 @@ _TABLES = {
     "lexicon": ("word", "valence"),
     "candidates": ("sentence", "word"),
 }
-"""Tables of a set, and the order of their columns in rows without names."""
+"""Tables of a set, and the order of their columns in rows without column names."""
 
 
 def file_of_set(given: Any) -> Path | None:
@@ -185,9 +185,9 @@ def file_of_set(given: Any) -> Path | None:
 def read_cloze(path: Any, columns: Mapping[Any, Any] = AS_NAMED) -> ClozeSet:
     """Read a test set from a directory with `set.yaml`, from that file, or from a table of sentences.
 
-    A table is a file, or rows, columns or a data frame; a set may also be a mapping with the keys of `set.yaml` and
-    tables instead of file names. `columns` maps the fields id, text, expected and group to column names. Raises
-    DataError naming file, line and field.
+    A table is a file, a list of rows, a mapping of columns or a data frame; a set may also be a mapping with the keys
+    of `set.yaml` and tables instead of file names. `columns` maps the fields id, text, expected and group to column
+    names. Raises DataError naming file, line and field.
     """
     source = file_of_set(path) or path_of(path, SENTENCE, sets=_SETS)
     if is_directory(source):
@@ -256,14 +256,14 @@ def doubtful_points(test_set: ClozeSet, sentences: Iterable[GapSentence], column
 
 
 def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:
-    """Read valences by word. Raises DataError for a word that occurs twice."""
+    """Read lexicons and return the valence of each word. Raises DataError if a word occurs twice."""
     places: dict[str, str] = {}
     valences: dict[str, float] = {}
     for path in paths:
         for line, row in read_models(path, LexiconRow):
             if row.word in valences:
                 raise DataError(
-                    f"'{row.word}' occurs twice", file=path, line=line, hint=f"the first is in {places[row.word]}"
+                    f"'{row.word}' occurs twice", file=path, line=line, hint=f"it first occurs in {places[row.word]}"
                 )
             places[row.word] = place(path, line)
             valences[row.word] = row.valence
@@ -271,7 +271,7 @@ def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:
 
 
 def read_candidates(path: str | Path, sentences: Iterable[str]) -> dict[str, list[str]]:
-    """Read candidate fillers by sentence, each once, in the file's order. Raises DataError for an unknown sentence."""
+    """Return the distinct candidates of each sentence, in file order. Raises DataError for an unknown sentence."""
     known = set(sentences)
     candidates: dict[str, dict[str, None]] = {}
     for line, row in read_models(path, CandidateRow):

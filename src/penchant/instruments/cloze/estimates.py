@@ -39,7 +39,7 @@ LEFT_OUT = "cloze.nothing-rated"
 EVERYTHING = "all"
 """The group of all sentences."""
 LITTLE_RATED = 0.5
-"""Rated share of the probability of all predictions below which a caution is raised."""
+"""Share of the predictions' total probability that falls on rated words, below which a caution is raised."""
 HALF_JUDGED = 0.5
 """Share of the rated probability judged by two or more raters below which a caution is raised."""
 SHOWN = Shown("+.3f", "sentences")
@@ -49,8 +49,8 @@ _Row: TypeAlias = Mapping[str, Any]
 def measured(items: pl.DataFrame, *, rated_only: bool) -> pl.DataFrame:
     """Add β, δ, rated share, top share and the counts of rated, unrated and word-piece predictions to the items.
 
-    β and δ are null for a sentence without a rated prediction. With `rated_only`, β is divided by the rated share.
-    Items without ratings get empty lists of raters and ratings.
+    β and δ are null for a sentence without a rated prediction. With `rated_only`, β is divided by the rated share. The
+    top share is the total probability of the predictions. Items without ratings get empty lists of raters and ratings.
     """
     if "raters" not in items.columns:
         none: list[list[list[float]]] = [[[]] * len(probs) for probs in items["probs"]]
@@ -92,7 +92,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> It
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family for Holm's adjustment, its measure in all groups; None for all sentences together."""
+    """Return an estimate's family for Holm's adjustment: its measure in all groups. None if over all sentences."""
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
@@ -115,9 +115,9 @@ def _estimates(tables: list[pl.DataFrame], settings: ClozeSettings) -> Iterator[
 
 
 def _mean(column: str, values: Sequence[pl.Series], groups: pl.Series, settings: ClozeSettings) -> Estimate:
-    """Return the mean over sentences, stratified by group, of one model or of the difference between two.
+    """Return the mean of a measure over sentences, or with the values of two models the mean of their difference.
 
-    Nulls are omitted; a note gives their number.
+    Sentences are stratified by group. Nulls are omitted; a note gives their number.
     """
     gaps = _gap(values)
     known = gaps.is_not_null()

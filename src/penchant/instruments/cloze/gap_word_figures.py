@@ -26,7 +26,7 @@ MOST = 120
 PAGE = 25
 """Number of sentences in a figure, so that it is legible on a printed page."""
 SPELLED = 10
-"""Number of words that are written out."""
+"""Largest number of words of each model written out for a gap."""
 _COLOURS = {-1.0: "#b35806", -0.5: "#f1a340", 0.0: "#c4c4c4", 0.5: "#998ec3", 1.0: "#542788"}
 """Colours of the points of the scale; other valences are interpolated."""
 _SIZE, _LINE, _BAR, _GAP = 11, 16, 5, 14
@@ -45,7 +45,7 @@ _STYLES = {
     "faint": {"color": FAINT},
     "bold": {"color": INK, "fontWeight": "bold"},
 }
-"""Styles of texts; "light" and "dark" are those on boxes of such colours."""
+"""Styles of texts; "light" and "dark" are for texts on light and dark boxes."""
 
 _TOOLTIP = (
     "isValid(datum.p) ? {text: datum.text, word: datum.word, p: format(datum.p, '.3f'), worth: datum.worth} : null"
@@ -134,7 +134,7 @@ def _beside(page: Sequence[Row], words: Words, key: Sequence[Row]) -> Any:
 
 
 def _below(page: Sequence[Row], words: Words, key: Sequence[Row]) -> Any:
-    """Return the chart of a narrow page, with the models of a sentence below it."""
+    """Return the chart of a narrow page, with the words of each model below the sentence."""
     drawing = _Drawing(_NARROW)
     y = drawing.run(key, 0, 0, _NARROW) + _LINE / 2
     for group, rows in groupby(page, key=itemgetter("group")):
@@ -153,7 +153,7 @@ def _gapped(row: Row) -> str:
 
 
 class _Drawing:
-    """Marks placed in pixels, as rows of the chart's data; the methods return where the next mark may start.
+    """Marks positioned in pixels, as rows of the chart's data; adding one returns the `y` below it.
 
     The field `as` is the layer of a mark, `x`, `y` and `x2`, `y2` are its corners, and texts stand at `x` and `y`.
     """
@@ -179,7 +179,7 @@ class _Drawing:
         return y + _PAD
 
     def cell(self, words: Sequence[Row], x: float, y: float, width: float) -> float:
-        """Add the bar and the words of a model, or a dash if it has none for the sentence."""
+        """Add the bar and the words of a model, or a dash if it has no words for the sentence."""
         if not words:
             return self.say("–", x, y, width)
         ends = [0.0, *accumulate(word["p"] for word in words)]
@@ -191,7 +191,7 @@ class _Drawing:
         return self.run(words[:SPELLED], x, y + _PAD + _BAR + 2, width)
 
     def run(self, words: Sequence[Row], x: float, y: float, width: float) -> float:
-        """Add words one after the other, over as many lines as they need; words with a valence have a box."""
+        """Add words one after the other, over as many lines as they need, with a box for a valence other than 0."""
         left = x
         for word in words:
             value = word["valence"]

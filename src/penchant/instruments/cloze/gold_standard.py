@@ -31,9 +31,9 @@ _WIDEST = POINTS[-1] - POINTS[0]
 class GoldComparison:
     """Raters or lexicons compared with a gold standard.
 
-    `coverage` has the number of words that a rater and the gold standard have in common, and that only one of them has.
-    `estimates` has one row per rater and measure, over the common words. `apart` are the words whose ratings differ
-    from the gold standard by a given distance or more.
+    `coverage` has the number of words rated by both a rater and the gold standard, and by only one of the two.
+    `estimates` has one row per rater and measure, over the words rated by both. `apart` lists the words whose ratings
+    differ from the gold standard by `least` or more.
     """
 
     coverage: pl.DataFrame
@@ -55,8 +55,8 @@ def compare_with_gold(
 
     A lexicon rates a word in every sentence of the gold standard. Several gold ratings of a word are averaged; if
     the mean is not a point of the scale, the word is left out of exact agreement and α. The bias is positive if
-    ratings are higher than the gold standard. Raises DataError if no word is rated in both, or if a sentence has
-    another text in the gold standard.
+    ratings are higher than the gold standard. Raises DataError if no word is rated in both, or if a sentence has a
+    different text in the gold standard.
     """
     golden = read_ratings([gold])
     lexicons = [file for file in files if _is_lexicon(file)]
@@ -65,7 +65,7 @@ def compare_with_gold(
     standard = {key: sum(by.values()) / len(by) for key, by in units_of(golden).items()}
     rated = _by_rater([*ratings, *(rating for file in lexicons for rating in _of_lexicon(file, standard))])
     if not any(own.keys() & standard for own in rated.values()):
-        message, hint = "no word is rated here and in the other tables", "do they have the same ids of sentences?"
+        message, hint = "no word is rated both here and in the other tables", "use the same sentence ids in all tables"
         raise DataError(message, where=str(gold), hint=hint)
     coverage, rows, apart, notes = [], [], [], []
     for rater, own in rated.items():
@@ -95,7 +95,7 @@ def _is_lexicon(file: Path) -> bool:
 
 
 def _of_lexicon(file: Path, standard: Mapping[tuple[str, str], float]) -> Iterator[Rating]:
-    """Yield the valences of a lexicon as ratings in the sentences of the gold standard, then its other words."""
+    """Yield a lexicon's valences as ratings of the gold standard's words in each sentence, then of its other words."""
     lexicon = read_lexicon([file])
     lookup, known = Lookup.of(lexicon), {folded(word) for _, word in standard}
     for sentence, word in standard:
@@ -115,7 +115,7 @@ def _require_same_texts(ratings: Sequence[Rating], golden: Sequence[Rating]) -> 
     texts = {rating.sentence: rating.text for rating in golden if rating.text is not None}
     for rating in ratings:
         if rating.text is not None and rating.text != texts.get(rating.sentence, rating.text):
-            message = f"sentence '{rating.sentence}' has another text in the gold standard"
+            message = f"sentence '{rating.sentence}' has a different text in the gold standard"
             raise DataError(message, where=rating.place, hint="compare ratings of the same sentences")
 
 

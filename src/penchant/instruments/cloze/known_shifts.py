@@ -25,7 +25,7 @@ from penchant.models.reference_predictions import WordProbability, plain_words
 TOLERANCE = 1e-6
 """Largest difference between expected and found β or δ."""
 ASSIGNED = (1.0, -1.0, 0.5, -0.5, 0.0, 0.0)
-"""Ratings assigned to the rated words of a sentence, starting at another one in each sentence."""
+"""Ratings assigned in turn to the rated words of a sentence; each sentence starts at a different one."""
 _MOVED = (2, 3, 4)
 """Indices of the assigned ratings that the shifts by ±½ change."""
 SENTENCES, K = 6, 40
@@ -34,7 +34,7 @@ SENTENCES, K = 6, 40
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A change of the assigned ratings, or of the expected point of all sentences (None: it varies)."""
+    """A change of the assigned ratings, or of the expected point of all sentences (None: it varies by sentence)."""
 
     name: str
     rating: Callable[[int], float] = lambda place: ASSIGNED[place]
@@ -72,7 +72,7 @@ class _Sentence:
         return POINTS[self.number % len(POINTS)] if shift.expected is None else shift.expected
 
     def values(self, shift: Shift) -> tuple[float, float, float]:
-        """Return β, δ and the rated share by their definitions."""
+        """Return β, δ and the rated share, computed from their definitions."""
         beta = math.fsum(word.p * self.rating(shift, place) for place, word in enumerate(self.words))
         return beta, 1 - abs(self.expected(shift) - beta) / 2, math.fsum(word.p for word in self.words)
 
@@ -108,7 +108,7 @@ def check_shifts(model: LanguageModel) -> pl.DataFrame:
 def _row(
     model: LanguageModel, shift: Shift, sentences: Sequence[_Sentence], items: pl.DataFrame, summary: pl.DataFrame
 ) -> dict[str, str | float]:
-    """Return the row of a shift."""
+    """Return the row that `check_shifts` reports for a shift."""
     expected = [each.values(shift) for each in sentences]
     measured = items.filter(group=shift.name).select(*MEASURES).rows()
     means = [math.fsum(column) / len(column) for column in zip(*expected, strict=True)]

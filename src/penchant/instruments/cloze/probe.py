@@ -206,7 +206,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
     def _lists(self, asked: Sequence[GapSentence], base: Sequence[Path]) -> dict[str, list[str]]:
         """Return the candidates of each sentence by id.
 
-        Spellings that are the same at the start of a sentence are one candidate.
+        Spellings that differ only in the first letter's case are one candidate if the gap comes first.
         """
         test_set = self.read_set(base)
         ids = [sentence.item.id for sentence in test_set.sentences]
@@ -240,7 +240,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         lists: Sequence[Sequence[str]],
         texts: Iterable[tuple[str, str]],
     ) -> Iterator[list[Filler]]:
-        """Yield the candidates of each sentence with the softmax of the scores of the filled sentences.
+        """Yield the `k` most probable candidates of each sentence, by the softmax of the filled sentences' scores.
 
         Raises DataError if a gap comes first and the model has no beginning-of-sequence token.
         """

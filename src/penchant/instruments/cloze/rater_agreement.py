@@ -34,8 +34,8 @@ class Raters:
     """β and δ of every sentence with each rater left out.
 
     A word's valence is then the mean over its other raters. A word without other raters keeps its valence, and a note
-    gives the share of the probability judged by two or more raters. Tables of the same sentences leave out each rater
-    in step.
+    gives the share of the probability judged by two or more raters. With two tables of the same sentences, each rater
+    is left out of both at once.
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
@@ -57,7 +57,10 @@ class Raters:
         self._judged, self._rated = (sum(parts) for parts in zip(*masses, strict=True))
 
     def _values(self, column: str, *, rater: bool) -> Array:
-        """Return β or δ, or its difference between two tables: (1, sentences), with `rater` (raters, sentences)."""
+        """Return β or δ, or its difference between two tables.
+
+        The shape is (1, sentences), or if `rater` (raters, sentences), with one rater left out in each row.
+        """
         betas = [beta + shift if rater else beta[None] for beta, shift in zip(self._betas, self._shifts, strict=True)]
         values = betas if column == "beta" else [1 - np.abs(self._expected - beta) / 2 for beta in betas]
         return values[0] if len(values) == 1 else values[0] - values[1]
@@ -175,7 +178,8 @@ def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
 class RatingCounts:
     """Counts of ratings, with Kish's effective number of raters (`worth`) and Krippendorff's ordinal α (`alpha`).
 
-    `each` has the number of words by rater, `by` pairs of a number of words and the number of their raters.
+    `words` is the number of rated words. `each` maps each rater to a number of words; each pair in `by` is a number of
+    words and the number of raters who judged each of them.
     """
 
     words: int
@@ -199,7 +203,7 @@ class RatingCounts:
 
 
 def little(estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """Yield a caution if raters agree little."""
+    """Yield a caution if Krippendorff's α among the estimates is low."""
     for found in estimates:
         if found.measure == ALPHA and found.value < TENTATIVE:
             yield Note("cloze.little-agreement", alpha=found.value, words=found.n, least=TENTATIVE)

@@ -21,10 +21,10 @@ from penchant.wording.phrases import Note
 FIELDS = ("sentence", "word", "rater", "rating")
 """Order of the columns in a table of ratings passed from Python without column names."""
 Columns: TypeAlias = Mapping[Any, str | Sequence[str]]
-"""Column names by field, where they differ; with several columns for `rating`, each belongs to one rater."""
+"""Column names that differ from their fields, by field; of several columns for `rating`, each belongs to one rater."""
 AS_NAMED: Columns = {}
 NAMING = "if a column has another name, write columns: {FIELD: COLUMN} in a study, columns= in Python"
-"""Hint on how to name a column."""
+"""Hint on how to name the column of a field; FIELD is to be replaced by the field."""
 _NAMED = 5
 """Largest number of sentences that an error lists."""
 _OF_SHEETS = {"filled", "scale"}
@@ -40,7 +40,7 @@ class RatingRow(BaseModel):
     word: Text
     """The word to rate in the gap."""
     text: Text | None = None
-    """The sentence as rated, if the table has it; it must be unchanged."""
+    """The sentence as rated, if the table has it; it must equal the text in the test set."""
     rater: Text
     """A name for the rater."""
     rating: Point | None = None
@@ -94,7 +94,7 @@ def word_of(sentence: str, word: str) -> str:
 def read_ratings(
     paths: Iterable[str | Path], sentences: Iterable[str] | None = None, columns: Columns = AS_NAMED
 ) -> list[Rating]:
-    """Read ratings from files, skipping rows without one.
+    """Read ratings from files, skipping rows without a rating.
 
     `columns` maps fields to other column names. Raises DataError, with all errors in its notes, for a sentence not in
     `sentences`, a sentence whose text has changed since it was rated (if `sentences` maps ids to texts), two ratings of
@@ -121,7 +121,7 @@ def read_ratings(
                 errors += [again] if again else []
                 ratings.append(Rating(*key, rater, row.rating, place(path, line), row.text))
         if rows and not errors and all(row.rating is None for _, row in rows):
-            errors.append(DataError(f"has no rating in {counted(len(rows), 'rows')}", file=path, hint="fill them in"))
+            errors.append(DataError(f"has {counted(len(rows), 'rows')} but no rating", file=path, hint="enter ratings"))
         all_errors += sorted(errors, key=lambda error: error.line or 0)
     if all_errors:
         raise together(all_errors)
@@ -143,7 +143,7 @@ def _of_other_texts(
 
 
 def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> Iterator[Note | str]:
-    """Yield notes on rows without a rating in some tables, and on dates that are read as ½."""
+    """Yield notes on rows without a rating, dates read as ½ and rater names that look the same, in some tables."""
     tables = [(path, table) for path in paths if (table := _of_table(path, columns)[0])]
     named = rating_columns(columns)
     cells = [row.values.get(column) for path, _ in tables for row in read_rows(path) for column in named]
@@ -190,9 +190,10 @@ def _listed(named: str | Sequence[str]) -> list[str]:
 def rating_rows(
     path: str | Path, model: type[BaseModel], columns: Columns, naming: str
 ) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
-    """Return the ratings in a table as `ReturnedRow`s with their lines, and the errors in them.
+    """Return the rows of a table of ratings with their line numbers, and the errors in them.
 
-    With several columns of ratings, every row is split into one row per column, which names the rater.
+    With several columns of ratings, every row is split into one row per column, which names the rater. `naming`
+    is the hint for a missing column.
     """
     named = {field: _listed(column)[0] for field, column in columns.items() if field != "rating"}
     raters = columns.get("rating", "rating")

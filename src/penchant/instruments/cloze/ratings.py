@@ -158,7 +158,7 @@ def task(target: str, wishes: Wishes) -> RatingTask | None:
 
 
 def not_to_rate(results: Sequence[Result]) -> int:
-    """Return the number of distinct predictions per sentence that cannot be rated: word pieces and punctuation."""
+    """Return the number of distinct (sentence, prediction) pairs that cannot be rated: word pieces and punctuation."""
     return len(
         {
             (id_, unicodedata.normalize("NFC", word))
@@ -184,7 +184,7 @@ def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class MergedRatings:
-    """All ratings after an import, with sheets, notes, and counts of ratings and of empty rows."""
+    """All ratings after an import, with sheets, notes, and counts of new, known and replaced ratings and empty rows."""
 
     ratings: tuple[Rating, ...]
     new: int
@@ -253,7 +253,7 @@ def _check_rater(rater: str | None, columns: Columns) -> None:
 
 
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
-    """Write a table of ratings atomically. Raises OutputError, also for an existing file of another kind."""
+    """Write a table of ratings atomically. Raises OutputError if it cannot, or if `path` is a file of another kind."""
     refuse_other(path, TABLE, is_ratings_table)
     rows = [(r.sentence, r.text, r.word, r.rater, f"{r.value:g}") for r in ratings]
     table = pl.DataFrame(rows, schema=dict.fromkeys((COLUMNS[0], TEXT, *COLUMNS[1:]), pl.String), orient="row")
@@ -274,9 +274,9 @@ def is_ratings_table(path: Path) -> bool:
 class Agreement:
     """Agreement over all ratings (`alpha`, `raw`), with a table of `raters` and the `disputed` words.
 
-    `raters` has the number of words each rated (`rated`) and shared (`with others`), the mean absolute and signed
-    distance to the mean of the others (`from others`, `side`), and the correlation with it (`ρ with others`). `notes`
-    are about raters.
+    `raters` has the number of words that a rater rated (`rated`) and that others also rated (`with others`), the mean
+    absolute and signed distance to the mean of the others (`from others`, `side`), and the correlation with that mean
+    (`ρ with others`). `notes` are about raters.
     """
 
     alpha: Estimate

@@ -38,9 +38,9 @@ _INSPECTED = 200
 """Number of rows inspected to identify the columns of a sheet by content."""
 _NAMING = "name the column that holds it, as in --FIELD NAME"
 _ALIKE = 20
-"""Number of errors of one kind, in at least half of the rows, from which only one is reported.
+"""Number of errors of one kind from which they are reported as one, if at least half of the rows have them.
 
-If all rows are wrong, `_FEW` suffice.
+If all rows have the error, `_FEW` suffice. Words rated twice need not affect half of the rows.
 """
 _FOREIGN, _FEW = 0.05, 5
 """Share of predicted words below which a sheet of at least `_FEW` words is taken to belong to another study."""
@@ -136,7 +136,7 @@ _MANY_ROWS = {
 
 
 def foreign(sheets: Iterable[Sheet], predicted: Container[Key]) -> Iterator[DataError]:
-    """Yield an error for each sheet with hardly any word among the `predicted` ones, which are in folded form."""
+    """Yield an error for each sheet hardly any of whose words are `predicted`; predicted words are case-folded."""
     for sheet in sheets:
         words = {(rating.sentence, folded(rating.word)) for _, rating in sheet.ratings}
         known = sum(word in predicted for word in words)
@@ -171,11 +171,11 @@ def _row_error(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int
         message, hint = f"this is not the text of sentence {row.sentence}", "rate the sentences as they were exported"
         return DataError(message, file=file, line=line, field="text", hint=hint)
     if row.filled is not None and not _fills(row.word, text, row.filled):
-        message = f"the word is '{row.word}', but the column '{filled_in}' has another: '{row.filled}'"
+        message = f"the word is '{row.word}', but the sentence in the column '{filled_in}' has another: '{row.filled}'"
         if meant := truth_meant(row.word, lambda word: _fills(word, text, row.filled or "")):
             hint = f"a spreadsheet changed the word {meant}: write {meant} again, in a column formatted as text"
             return DataError(message, file=file, line=line, field="word", hint=hint)
-        hint = "a column sorted alone shuffles the rows: sort whole rows, or fill in the sheet as exported"
+        hint = "sorting one column alone mixes up the rows: sort whole rows, or fill in the sheet as exported"
         return DataError(message, file=file, line=line, field="word", hint=hint)
     return None
 
@@ -186,7 +186,7 @@ def _fills(word: str, text: str, shown: str) -> bool:
 
 
 def truth_meant(word: str, fits: Callable[[str], bool]) -> str:
-    """Return true or false if the word is a spreadsheet's translation of it and it fits; else an empty string."""
+    """Return the "true" or "false" that a spreadsheet turned into the word, if that fits; else an empty string."""
     meant = TRUTHS.get(folded(word), "")
     return meant if meant and meant != folded(word) and fits(meant) else ""
 
@@ -268,7 +268,8 @@ def _by_content(
 ) -> dict[str, str]:
     """Return the columns of the sentence and of the filled sentence, identified by name, else by content.
 
-    More than half of the inspected rows must hold a text with one gap, or the row's sentence with a word in its gap.
+    A column is identified by content if it holds a text with one gap, or the row's sentence with a word in its gap, in
+    more than half of the inspected rows.
     """
     inspected = rows[:: max(1, len(rows) // _INSPECTED)]
     left = list(names)

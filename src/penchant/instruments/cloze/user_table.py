@@ -1,4 +1,4 @@
-"""A study of a user's table of sentences with gaps."""
+"""Creation of a study from a user's table of sentences with gaps."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from penchant.stats.power import detectable_mean
 from penchant.wording.templates import Text
 
 SPREAD = 0.3
-"""The standard deviation of β between sentences of one group that the expected power is computed for.
+"""The standard deviation of β between sentences of one group that is assumed for the expected power.
 
-In the bundled study it lies between 0.02 (neutral sentences) and 0.34 (sentences of the variety learned from).
+In the bundled study it lies between 0.02 (neutral sentences) and 0.34 (sentences in the variety of the training text).
 """
 _TEXT = Text.of(Cloze.folder()).below("init")
 """Lines printed by `penchant init --from`."""
@@ -43,7 +43,7 @@ def _point(cell: str) -> float | None:
 
 
 def _with_gap(text: str) -> str:
-    """Return a sentence whose only gap is written as the program reads it; other texts unchanged."""
+    """Return a text with its gap as [MASK] if it has exactly one gap, written otherwise; other texts unchanged."""
     return OTHER_GAP.sub(GAP, text) if GAP not in text and len(OTHER_GAP.findall(text)) == 1 else text
 
 
@@ -72,14 +72,14 @@ def _parts(table: UserTable, name: str) -> StudyParts:
     scale = yaml.safe_dump({"low": low, "high": high}, allow_unicode=True, default_flow_style=True).strip()
     where = "sentences.csv" if files else name
     files["set.yaml"] = (
-        "# Sentences with one gap on a scale from -1 (low) to 1 (high). penchant schema cloze tells every key.\n"
+        "# Sentences with one gap on a scale from -1 (low) to 1 (high). penchant schema cloze lists every key.\n"
         f"language: und           # of the sentences, such as en or cs\nscale: {scale}\nsentences: {_quoted(where)}\n"
     )
     return StudyParts(parameters, files, (*lines, _TEXT.get("scale", low=low, high=high)))
 
 
 def _end(groups: Sequence[str], points: Sequence[float | None], at: float) -> str:
-    """Name an end of the scale after the only group of sentences expected there."""
+    """Name an end of the scale after the only group of sentences expected there, else "low" or "high"."""
     there = {group for group, point in zip(groups, points, strict=True) if point == at}
     return there.pop() if len(there) == 1 else "low" if at < 0 else "high"
 

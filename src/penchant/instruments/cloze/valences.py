@@ -37,7 +37,7 @@ def is_word(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Values of words, looked up by exact spelling, else case-folded if all such spellings have the same value.
+    """Values of words by exact spelling, else by case-folded spelling if all words that share it have the same value.
 
     `judged` has the ratings averaged into each value, by spelling; `language` determines case folding.
     """

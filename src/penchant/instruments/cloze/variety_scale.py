@@ -39,7 +39,7 @@ TRUTHS = {
 
 
 def is_date_of_half(value: object) -> bool:
-    """Return whether a cell holds the date that spreadsheets make of 1/2."""
+    """Return whether a cell holds a date into which a spreadsheet converts 1/2."""
     return isinstance(value, str) and _HALF.fullmatch(value.strip()) is not None
 
 
@@ -51,7 +51,7 @@ def dates_of_half(cells: Iterable[object]) -> Iterator[str]:
 
 
 def point_of(value: object) -> float:
-    """Return a point of the scale from any usual spelling: −1, -0,5, +1, 1/2, or the date made of 1/2."""
+    """Return a point of the scale from any usual spelling: −1, -0,5, +1, 1/2, or a date converted from 1/2."""
     if is_date_of_half(value):
         return 0.5
     text = str(value).strip().translate(_MINUS).replace(",", ".").replace("½", "0.5")
@@ -64,7 +64,7 @@ def point_of(value: object) -> float:
 
 def _undated(value: object) -> float:
     if is_date_of_half(value):
-        raise ValueError(f"{value!r} is a date; a spreadsheet probably converted 1/2 to it: write 0.5")
+        raise ValueError(f"{value!r} is a date, probably 1/2 converted by a spreadsheet: write 0.5")
     return point_of(value)
 
 

@@ -42,7 +42,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
     noun: ClassVar[str] = "persons"
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the path of the set, and the number of templates in a pilot."""
+        """Return the arguments of `read`: the path of the set, and the number of templates in a pilot."""
         return self.find(self.data, base), self.limit
 
     def read(self, path: Path, limit: int | None) -> DiscoSet:

@@ -38,7 +38,7 @@ _MOST = 24
 
 
 FILLS, SHARE = 0.5, 0.05
-"""The smallest effects of interest: a fill in every second template, and five points of the persons who have it."""
+"""The smallest effects of interest: half a fill per template, and five points in the share of persons with a fill."""
 
 
 def _corrected(line: Line) -> float:
@@ -81,7 +81,7 @@ def _fill(line: Line) -> str:
 
 
 def _different(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the difference between the shares of each fill that differs, with the p-value by which it does."""
+    """Yield the difference between the shares of each fill that differs by gender, with the p-value of the χ² test."""
     for source in found:
         for line in filter(_differs, source.only(At(measure=CHI2))):
             share = _share(line)

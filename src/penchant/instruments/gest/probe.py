@@ -71,17 +71,17 @@ class Gest(GestSettings, RowProbe[GestRow]):
     measures = (Mean("preference for masculine", "score", by="stereotype"),)
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, GestRow]]:
-        """Return the sentences, of which a pilot draws some, in every template."""
+        """Return the sentences, or in a pilot a sample of them, each in every template."""
         rows = super().asked(base)
         made = [(at, row.under(template)) for template in self.templates for at, row in rows]
         return list({(row.variant, row.id): (at, row) for at, row in made}.values())
 
     def sentences(self, row: GestRow) -> Mapping[str, str]:
-        """Return the sentence of a man and that of a woman."""
+        """Return the masculine and the feminine sentence."""
         return {"masculine": row.masculine or "", "feminine": row.feminine or ""}
 
     def scores(self, session: Session, texts: Sequence[tuple[str, str]]) -> Iterable[SentenceScore]:
-        """Return the scores of the sentences; for a masked model, of the words in which those of a pair differ."""
+        """Return the scores of the sentences; for a masked model, of the words that differ between those of a pair."""
         if session.model.kind != "masked":
             return super().scores(session, texts)
         pairs = zip(texts[::2], texts[1::2], strict=True)
@@ -105,7 +105,10 @@ class Gest(GestSettings, RowProbe[GestRow]):
 
 
 def _differing(first: str, second: str, where: str) -> tuple[list[Span], list[Span]]:
-    """Return the spans of the words in which two sentences differ. Raises DataError if they have none to compare."""
+    """Return the spans of the words in which two sentences differ.
+
+    Raises DataError if the sentences are the same or have different numbers of words.
+    """
     one, other = (list(_words(text)) for text in (first, second))
     apart = [(a, b) for a, b in zip(one, other, strict=False) if first[slice(*a)] != second[slice(*b)]]
     if len(one) != len(other) or not apart:

@@ -13,14 +13,14 @@ from penchant.instruments.settings import Settings
 from penchant.tables.yaml_json_documents import distinct
 
 SLOT, WORDS = "{sentence}", re.compile(r"\[([^\[\]|]+)\|([^\[\]|]+)\]")
-"""The place of the sentence in a template, and its masculine and feminine word."""
+"""The placeholder of the sentence in a template, and the pattern of its masculine and feminine word."""
 _SAID, _AFTER = '[He|She] said: "{sentence}"', '"{sentence}", [he|she] said.'
 _MAN_SAID, _AFTER_MAN = 'The [man|woman] said: "{sentence}"', '"{sentence}", the [man|woman] said.'
 
 
 def _marked(template: str) -> str:
     if len(WORDS.findall(template)) != 1 or template.count(SLOT) != 1:
-        raise ValueError(f"a template needs one [masculine|feminine] word and one sentence, such as {_SAID}")
+        raise ValueError(f"a template needs one [masculine|feminine] and one {{sentence}}, for example: {_SAID}")
     return template
 
 

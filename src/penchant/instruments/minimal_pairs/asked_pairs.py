@@ -1,4 +1,4 @@
-"""Minimal pairs put to a chat model as questions: which of the two sentences is more acceptable."""
+"""Minimal pairs put to a chat model as questions about the more acceptable sentence."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from penchant.wording.phrases import Note
 
 
 def phrases(settings: MinimalPairsSettings) -> Phrases:
-    """Return the phrases around the questions. Raises MethodError if penchant knows none in the language."""
+    """Return the phrases for questions and replies. Raises MethodError if penchant knows none in the language."""
     known = settings.phrases or phrases_of(settings.language)
     if known is None:
         raise MethodError(
-            f"penchant knows no phrases in the language '{settings.language}'", hint="use en or cs, or give phrases"
+            f"penchant has no phrases for the language '{settings.language}'", hint="use en or cs, or give phrases"
         )
     return known
 
@@ -47,10 +47,11 @@ def questions(items: Sequence[Item], settings: MinimalPairsSettings) -> list[Cho
 def asked_pairs(
     session: Session, items: Sequence[tuple[str, Item]], settings: MinimalPairsSettings
 ) -> tuple[pl.DataFrame, tuple[Note, ...]]:
-    """Return one row per pair, and a note on pairs about which no reply chooses a sentence; they are left out.
+    """Ask about the pairs; return a table with one row per pair, and a note on pairs left out.
 
-    The score of a sentence is its probability as the option, averaged over orders, or its share of the replies that
-    choose an option.
+    A pair is left out if no reply chooses a sentence. The score of a sentence is the probability of its option,
+    averaged over the orders of the options (`elicit: chat`), or its share of the replies that choose a sentence
+    (`elicit: answer`).
     """
     asked = questions([item for _, item in items], settings)
     found = list(elicited(session, asked, settings, phrases(settings)))
@@ -64,7 +65,7 @@ def asked_pairs(
 
 
 def _shares(found: Elicitation, settings: MinimalPairsSettings) -> list[float]:
-    """Return the share of each sentence; empty if no reply chooses one."""
+    """Return the score of each sentence (see `asked_pairs`); empty if no reply chooses a sentence."""
     if settings.elicit == "chat":
         return [float(share) for share in found.probabilities.mean(axis=0)]
     chosen = [option for option in found.chosen if option is not None]
@@ -86,7 +87,7 @@ def _scores(model: LanguageModel, item: Item, shares: Sequence[float]) -> tuple[
 
 
 def asked_estimates(items: pl.DataFrame, settings: MinimalPairsSettings) -> Iterator[Estimate]:
-    """Yield how steady the answers are, by data set; an answer is the probability of the first sentence."""
+    """Yield the steadiness of the answers by data set; an answer is the probability of the good sentence."""
     for name in items["dataset"].unique(maintain_order=True).to_list():
         by = {"dataset": name, "scope": "overall", "group": ALL, "split": ALL, "normalise": "none"}
         for estimate in steadiness(items.filter(dataset=name), np.array([1.0, 0.0]), settings.level, "pairs"):

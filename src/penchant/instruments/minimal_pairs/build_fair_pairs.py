@@ -1,8 +1,8 @@
 """Fair minimal pairs: pairs whose two sentences have equal numbers of tokens under several tokenizers.
 
 Such a set is generated from a grammar, filtered from an existing set, or made by repairing the unequal pairs of an
-existing set (`penchant.instruments.minimal_pairs.repair`). The result consists of rows in BLiMP's format with token
-counts, and a table of outcomes by paradigm.
+existing set (`penchant.instruments.minimal_pairs.repair`). The result consists of rows with token counts, in BLiMP's
+format or that of the existing set, and a table of outcomes by paradigm.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Counters:
 
     @classmethod
     def of(cls, specs: Sequence[str], *, trust_remote_code: bool = False) -> Counters:
-        """Return the counters of models named by hub id, directory or GGUF file.
+        """Return token counters for the models given by hub id, directory or GGUF file.
 
         Raises MethodError if two tokenizers have the same name, and ModelError if one cannot be loaded.
         """
@@ -64,7 +64,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class FairSet:
-    """A set of pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes`."""
+    """A set of pairs of equal length: `rows` with token counts, a `table` of outcomes by paradigm, and `notes`."""
 
     rows: list[dict[str, Any]]
     table: pl.DataFrame
@@ -83,7 +83,7 @@ def generated(
 ) -> FairSet:
     """Generate `n` pairs of each paradigm, with equal lengths under all tokenizers.
 
-    Raises DataError if the grammar does not yield that many.
+    For `checks`, see `penchant.grammar.generate.generate`. Raises DataError if the grammar does not yield `n` pairs.
     """
     rows: list[dict[str, Any]] = []
     outcomes = []

@@ -76,7 +76,7 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution for each data set in which Δ of summed scores also reflects sentence length."""
+    """Yield a caution for each data set in which correlations of summed scores also reflect sentence length."""
     shown: dict[str, list[str]] = {}
     for each in estimates:
         by = each.by

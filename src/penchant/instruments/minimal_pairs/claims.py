@@ -1,4 +1,4 @@
-"""Claims of minimal pairs: the preferred sentence, the effect of token length, and differences of models and people."""
+"""Claims about minimal pairs: the preferred sentence, the effect of length, differences between models and people."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
 _STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
 _POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
 PREFERENCE, LENGTH, MODELS = 0.05, 0.05, 0.02
-"""The smallest effects of interest on accuracy: of a preference, of token length, and between two models."""
+"""Smallest effects of interest on accuracy: of a preference, of token length, and of a difference between models."""
 
 
 def _overall(measure: str, wanted: Callable[[RowSource, str], bool], **levels: Any) -> Callable[..., Iterator[Line]]:
-    """Return a function that yields an estimate per data set: for exactly these groups if there are few of them."""
+    """Return a function that yields the overall estimate of each data set accepted by `wanted`.
+
+    If the data set has few groups, it is the estimate for exactly these groups.
+    """
 
     def rows(found: Sequence[RowSource]) -> Iterator[Line]:
         for source in found:
@@ -53,9 +56,9 @@ def _acceptability(source: RowSource, name: str) -> bool:
 
 
 def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the gaps of unequal lengths by every normalisation.
+    """Yield the gaps in accuracy between unequal and equal lengths, by every normalisation.
 
-    If no paradigm has equal and unequal lengths, one gap without a value is yielded.
+    If no paradigm of a data set has pairs of equal and of unequal length, one gap without a value is yielded.
     """
     nothing = dict.fromkeys(("value", "low", "high"), math.nan)
     for source in found:
@@ -67,9 +70,9 @@ def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
 
 
 def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
-    """Yield the difference of each two models on a data set: for exactly these groups if there are few of them.
+    """Yield the difference between each two models on each data set, for exactly its groups if there are few.
 
-    With `equal`, it is the difference on pairs of equal length under both models if lengths differ.
+    With `equal`, only pairs of equal length under both models are compared, if they are some but not all of the pairs.
     """
     for source in found:
         first: dict[tuple[str, ...], Line] = {}
@@ -82,20 +85,20 @@ def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
 
 
 def _place(line: Line) -> str:
-    """Return the data set of a row, if there are several, and its split if it is not about all pairs."""
+    """Return the phrase that says which pairs a row is about: the data set, if there are several, and any split."""
     several = line.source.frame["dataset"].n_unique() > 1
     parts: Iterable[str] = [line["dataset"] if several else "", line["split"] if line["split"] != ALL else ""]
     return ", ".join(filter(None, parts))
 
 
 def _gap_place(line: Line) -> str:
-    """Return the place of a gap, with its normalisation if it is not the first one of the study."""
+    """Return the phrase that says which pairs a gap is about, with its normalisation unless it is the first."""
     others = line.source.frame["normalise"].unique(maintain_order=True)[1:]
     return _place(line) + (f" by {line['normalise']}" if line["normalise"] in others else "")
 
 
 def _strata(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return how many of the paradigms have pairs of both lengths, if not all have."""
+    """Return the number of paradigms with both equal and unequal pairs, unless all paradigms have both."""
     for note in notes_of(line.row):
         if note.code == "strata-lack-a-side":
             lost, of = note.params["lost"], note.params["of"]
@@ -104,7 +107,7 @@ def _strata(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
 
 
 def _at_equal_length(line: Line) -> str:
-    """Return the accuracy at equal token lengths if it does not differ from chance, although that of all pairs does."""
+    """Return the accuracy at equal token lengths as text if it is at chance but that of all pairs is not, else ""."""
     equal = line.at(split=EQUAL_LENGTH)
     if equal is None or _SHARE.too_few(equal.row) or equal["n"] == line["n"]:
         return ""
@@ -113,14 +116,14 @@ def _at_equal_length(line: Line) -> str:
 
 
 def _these(line: Line, results: Sequence[BaseResult] = ()) -> dict[str, Any]:
-    """Return the number and the noun of the groups that an estimate is about, if it is about exactly these."""
+    """Return the fact `these`: "3 paradigms", say, if an estimate is for exactly the groups in the data; else ""."""
     method = read_method(line["method"] or "")
     noun = line["measure"].partition(", these ")[2]
     return {"these": counted(method.params["strata"], noun) if noun and method and "strata" in method.params else noun}
 
 
 def _paradigms(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return which paradigms clearly lie above and below chance, and what holds at equal token lengths."""
+    """Return the paradigms clearly above and below chance, and the facts of `_these` and `_at_equal_length`."""
     at = At(measure=ACCURACY, dataset=line["dataset"], scope="group", split=ALL, normalise=line["normalise"])
     clear = [each for each in line.source.only(at) if told(each.row, _SHARE.null)]
     above, below = ([x["group"] for x in clear if (x["value"] > _SHARE.null) == side] for side in (True, False))

@@ -33,7 +33,7 @@ def chosen_pairs(pool: Sequence[Mapping[str, Any]], differences: Mapping[str, Ar
 
     The rows are in BLiMP's format. `differences` contains score(good) − score(bad) of each row, by model name. The
     selected rows have two additional fields, `differences`, by model, and `controversy`, from 0 to 1. The table counts
-    the pool by paradigm. Raises DataError if the models agree on all pairs.
+    the pairs of the pool by paradigm and outcome. Raises DataError if the models agree on all pairs.
     """
     (first, a), (second, b) = differences.items()
     apart = np.sign(a) * np.sign(b) < 0
@@ -54,7 +54,7 @@ def chosen_pairs(pool: Sequence[Mapping[str, Any]], differences: Mapping[str, Ar
 
 
 def _ranks(differences: Array) -> Array:
-    """Return the proportion of the pool with a smaller |Δ| for each pair, counting half of the ties."""
+    """Return, for each pair, the proportion of the pool with a smaller |Δ|; a tie counts half."""
     ranks: Array = (scipy.stats.rankdata(np.abs(differences)) - 0.5) / len(differences)
     return ranks
 

@@ -65,7 +65,7 @@ class PairSet:
 
 
 def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
-    """Return pairs passed from Python. Raises DataError for unnamed rows of more than two values."""
+    """Check pairs passed from Python and return them. Raises DataError for unnamed rows of more than two values."""
     for number, row in enumerate(given if isinstance(given, list) else (), 1):
         if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(ROLES):
             raise DataError(
@@ -84,9 +84,9 @@ def read_pairs(
 
     `columns` maps fields to the columns of a plain table that are not called good, bad, group (the paradigm), id or
     prefix (a text after which both sentences are scored). If it is not empty, the file is read as a plain table, which
-    may also have a column `phenomenon`. `acceptable` is the CrowS-Pairs sentence that is treated as the good one.
-    `marks` determines whether an acceptability mark at the beginning of only one sentence of a pair is an error
-    ("refuse"), or such marks are removed from all sentences ("strip"). Raises DataError naming file, line and field;
+    may also have a column `phenomenon`. `acceptable` is the CrowS-Pairs column of the sentence treated as good.
+    If `marks` is "refuse", an acceptability mark at the beginning of only one sentence of a pair is an error; if it is
+    "strip", such marks are removed from all sentences. Raises DataError naming file, line and field;
     its notes list all other bad cells.
     """
     if acceptable not in get_args(Direction):
@@ -125,7 +125,7 @@ def read_many(
 ) -> list[PairSet]:
     """Read the pairs of several files, of the tables in directories, or of the files that match patterns.
 
-    See `read_pairs` for the parameters. Raises DataError, also if two files have the same name.
+    See `read_pairs` for the parameters. Raises DataError if a file is invalid or two files have the same name.
     """
     files = [file for path in paths for file in tables_in(Path(path))]
     named: dict[str, Path] = {}

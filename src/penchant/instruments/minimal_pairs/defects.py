@@ -31,7 +31,7 @@ _GROUPS: Mapping[str, str] = {"group": "groups", "phenomenon": "phenomena"}
 def checked_marks(
     items: Sequence[Item], rows: Sequence[FileRow], file: Path, marks: Marks
 ) -> tuple[tuple[Item, ...], list[str]]:
-    """Return the pairs, and a caution about stripped marks.
+    """Return the pairs, without acceptability marks if `marks` is "strip", and a caution about those removed.
 
     Raises DataError if marks are refused and only one sentence of a pair begins with one.
     """
@@ -46,7 +46,7 @@ def checked_marks(
             f"only one sentence of a pair begins with a mark of acceptability, which a model scores as text: {marked}",
             file=file,
             line=first.line,
-            hint="remove the marks, or strip them: marks: strip in a study, --marks strip in audit and check",
+            hint="remove the marks, or use marks: strip in a study, --marks strip in audit and check",
         )
     return tuple(items), []
 

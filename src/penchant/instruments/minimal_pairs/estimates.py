@@ -105,7 +105,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
 
 
 def _of_these(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
-    """Yield the accuracies for exactly the groups in the data, if few: over all pairs, with a test, and by split."""
+    """Yield the accuracies for exactly the groups in the data, if few: over all pairs (with a test) and by split."""
     strata, noun = clusters(part)
     signs = np.sign(part["difference"].to_numpy())
     splits = {ALL: None} if part["difference"].null_count() else {ALL: None, **SPLITS}
@@ -185,8 +185,8 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) ->
     """Yield the stereotype scores of CrowS-Pairs (Nangia et al. 2020), in percent; 50 means no preference.
 
     A score is the percentage of pairs in which the more stereotypical sentence scores higher; `more` contains the
-    credit of this sentence in each pair. The published metric includes ties in N with a credit of 0, but compared with
-    50 such ties look like a preference, so this is done only for CrowS-Pairs. The scores by direction exclude ties.
+    credit of this sentence in each pair. The published metric gives ties a credit of 0, which looks like
+    a preference when compared with 50, so this is done only for CrowS-Pairs. The scores by direction exclude ties.
     Each score is tested against 50, with Holm's correction over the kinds of bias.
     """
     published = len(part) > 0 and part["dataset"][0] == CROWS_PAIRS

@@ -63,7 +63,7 @@ def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
 
 
 def open_ranks(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the best and worst ranks of each model on each set that the significant differences allow."""
+    """Return a table of the best and worst ranks that significant differences allow each model on each set."""
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
     recipes: dict[tuple[str, str], str] = {}
@@ -71,7 +71,7 @@ def open_ranks(found: Sequence[RowSource]) -> list[RowSource]:
         counts = beaten.setdefault((str(how), str(name)), {})
         for row in part.with_columns(p_holm=holm(part["p"].to_numpy())).iter_rows(named=True):
             for sign, each in ((1, row["first"]), (-1, row["second"])):
-                recipes.setdefault((row["normalise"], each), row["signature"])  # of its first difference
+                recipes.setdefault((row["normalise"], each), row["signature"])  # the signature of its first difference
                 ahead, behind = counts.setdefault(each, [0, 0])
                 above = sign * row["value"] > 0
                 counts[each] = [ahead + (told(row) and not above), behind + (told(row) and above)]

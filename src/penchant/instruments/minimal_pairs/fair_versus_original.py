@@ -37,11 +37,11 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
     each set, and the difference between the two accuracies, by paradigm and over the paradigms in both sets.
     """
 
-    if TYPE_CHECKING:  # it has two sets instead
+    if TYPE_CHECKING:  # this probe has `original` and `fair` instead
         data: Any = None
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of both sets, followed by their column names."""
+        """Return the arguments of `read`: the files of each set, then the column names."""
         return *self.files_of(self.original, self.fair, base=base), *dict(self.columns).values()
 
     def read(self, original: tuple[Path, ...], fair: tuple[Path, ...], *columns: str) -> dict[str, list[PairSet]]:
@@ -129,7 +129,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
 
 def _made_here(file: Path, column: str) -> bool:
-    """Return whether the file was written by `penchant pairs` and does not have the column."""
+    """Return whether the file was written by `penchant pairs` and has no column named `column`."""
     try:
         return is_fair_set(file) and column not in read_rows(file)[0].values
     except OSError:
@@ -137,7 +137,7 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """Return one row per distinct pair, or per copy of it, with its credit and the sets that contain it."""
+    """Return one row per distinct pair (more if a set repeats it), with its credit and the sets that contain it."""
     same = ["group", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))

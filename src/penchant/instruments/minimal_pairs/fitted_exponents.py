@@ -22,15 +22,15 @@ def refuse_alone(paradigms: Iterable[str]) -> None:
     """Raise MethodError if there is only one paradigm, so that nothing is left to fit an exponent on."""
     names = set(paradigms)
     if len(names) < 2:
-        message = f"normalisation '{FITTED}' needs pairs of two paradigms or more, but there is one: {', '.join(names)}"
+        message = f"normalisation '{FITTED}' needs pairs of two paradigms or more, but there is only {', '.join(names)}"
         raise MethodError(message, hint="choose another normalisation, or add pairs of other paradigms")
 
 
 def with_exponents(items: pl.DataFrame) -> pl.DataFrame:
     """Add the exponent of each pair to scored pairs.
 
-    It is fitted on the pairs of the other phenomena in the data set, or of the other paradigms if there is one
-    phenomenon.
+    It is fitted on the pairs of the other phenomena in the data set, or of the other paradigms if there is only
+    one phenomenon.
     """
     parts = [
         part.with_columns(pl.Series(EXPONENT, _exponents(part), pl.Float64))
@@ -65,14 +65,14 @@ def _exponents(items: pl.DataFrame) -> Array:
 
 
 def split_sums(credits: Array, sign: Array, strata: NDArray[np.intp], count: int) -> Array:
-    """Return the number and the summed credit of pairs by stratum and sign of |A|−|U|: (strata, 3, 2)."""
+    """Return the number of pairs and their summed credit by stratum and sign of |A|−|U|, shape (strata, 3, 2)."""
     place = strata * 3 + sign.astype(np.intp) + 1
     sums = [np.bincount(place, weights, 3 * count).astype(np.float64) for weights in (np.ones(len(place)), credits)]
     return np.stack(sums, axis=1).reshape(count, 3, 2)
 
 
 def length_bias(table: Array) -> float:
-    """Return the sum of the absolute gaps to A=U of the two other splits, each pooled over strata (Mantel–Haenszel)."""
+    """Return the sum of absolute accuracy gaps from A=U to A<U and to A>U, pooled over strata (Mantel–Haenszel)."""
     total = 0.0
     for split in (0, 2):
         n, equal = table[:, split, 0], table[:, 1, 0]

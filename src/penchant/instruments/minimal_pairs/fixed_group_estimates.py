@@ -56,7 +56,7 @@ def few(labels: Collection[str]) -> bool:
 
 
 def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
-    """Return a note that a number generalises to other groups than the few in the data, if there are few."""
+    """Return a note that an estimate is for groups like those in the data, or None unless the data have few groups."""
     if not few(labels):
         return None
     return Note("minimal_pairs.of-others", noun=noun, have=len(set(labels)))
@@ -86,7 +86,7 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def sampled(row: Estimated) -> tuple[int, str] | None:
-    """Return the number and the noun of the groups that an estimate treats as a sample; None if it has none."""
+    """Return the number and plural noun of the groups that an estimate treats as a sample; None if there are none."""
     method = read_method(row["method"] or "")
     while method is not None and isinstance(inner := method.params.get("within"), Method):
         method = inner

@@ -83,19 +83,22 @@ class PairColumns(BaseModel):
 
     @classmethod
     def named(cls, columns: Mapping[Any, str]) -> PairColumns:
-        """Return columns with these names. Raises MethodError for unknown fields, or fields of both kinds of table."""
+        """Return the default column names, updated by `columns`.
+
+        Raises MethodError for unknown fields, or for fields of both kinds of table.
+        """
         for field_ in columns:
             if field_ not in cls.model_fields:
                 raise unknown_name(field_, tuple(cls.model_fields), where="columns", what="key")
         names = cls.model_construct(None, **columns)
         plain, stereotypes = names._other(_PLAIN), names._other(_STEREOTYPES)
         if plain and stereotypes:
-            message = f"{plain[0]} is a column of tables of minimal pairs, {stereotypes[0]} of tables of stereotypes"
+            message = f"{plain[0]} is for tables of minimal pairs, but {stereotypes[0]} is for tables of stereotypes"
             raise MethodError(message, where="columns", hint="name the columns of only one kind of table")
         return names
 
     def _other(self, fields: Iterable[str]) -> list[str]:
-        """Return the fields whose column has another name than the default."""
+        """Return those of `fields` whose column name is not the default."""
         return [name for name in fields if getattr(self, name) != name]
 
     def needed_for(self, kind: Kind) -> list[str]:
@@ -193,7 +196,10 @@ class PairTable:
         more: tuple[str, ...] = (),
         sentences: tuple[str, str] = ("sentence_good", "sentence_bad"),
     ) -> Item:
-        """Return the pair in a row, with its paradigm, its phenomenon, and the labels in the columns `more`."""
+        """Return the pair in a row, with the id `name` and the labels in the columns `more`.
+
+        `groups` are its paradigm and its phenomenon.
+        """
         labels = {"group": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
         labels |= {column: self.code(row, column) for column in more if column in self.columns}
         texts = {role: self.text(row, column) for role, column in zip(ROLES, sentences, strict=True)}

@@ -43,7 +43,7 @@ EQUAL_LENGTH = "A=U"
 FEWEST_OF_A_MAJORITY = 2
 """Minimum median number of raters per pair for a majority to exist."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
-"""Limits for a correlation: minimum pairs, minimum values off the mode, maximum share of undefined resamples.
+"""Limits for a correlation: fewest pairs, fewest values other than the mode, largest share of undefined resamples.
 
 Outside these limits, a correlation depends on single answers of single raters. The second limit applies to Δmodel and
 to Δhuman.

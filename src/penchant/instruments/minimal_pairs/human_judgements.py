@@ -85,7 +85,7 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Add judgement columns to scored pairs: number, mean (for choices, proportion of good), raters and values."""
+        """Add the judgements to scored pairs: their number, mean (for choices, share of good), raters and values."""
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":
@@ -149,7 +149,7 @@ class _Pairs:
 
 @dataclass(slots=True)
 class _Reading:
-    """Judgements read so far, by pair and rater, the errors, and the first location of each kind of judgement."""
+    """State of reading: judgements by pair and rater, errors, the first location of each kind, and counts of rows."""
 
     pairs: _Pairs
     errors: list[DataError] = field(default_factory=list)

@@ -19,7 +19,7 @@ _WORDS = Text.of(Path(__file__).parent).below("judging")
 
 
 def task(target: str, wishes: Wishes) -> RatingTask | None:
-    """Return the rating task for the pairs in tables or a study; None otherwise.
+    """Return the rating task for the pairs in a table, folder or study; None if the target is something else.
 
     Raises DataError if the pairs are invalid, and MethodError if the kind of task is unknown.
     """

@@ -20,7 +20,7 @@ from penchant.models.load import LanguageModel, Model, load_tokenizer
 from penchant.models.tokenizer import Tokenizer
 from penchant.stats.intervals import accuracy
 
-MODELS = "give models or names of models; their tokenizers are used"
+MODELS = "give models or names of models; only their tokenizers are used"
 COLUMNS = "pass columns= to read_pairs(), or pass the table itself to audit()"
 
 

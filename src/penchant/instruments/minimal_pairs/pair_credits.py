@@ -24,9 +24,9 @@ Credits = NDArray[np.float64]
 STEREOTYPE = "stereotype score"
 """Name of the measure for stereotype data sets."""
 UNIGRAMS, UNSEEN = "unigrams", "unseen"
-"""Columns, by role, for the unigram log-probability of the scored tokens and the number of unseen tokens."""
+"""Columns, as in `unigrams_good`, of the unigram log-probability of the scored tokens and the number of unseen ones."""
 NEUTRAL = "neutral"
-"""Column, by role, for the score of the same tokens after the neutral text instead of the prefix."""
+"""Column, as in `neutral_good`, of the score of the same tokens after the neutral text instead of the prefix."""
 TIE = "tie"
 """Column of the items that contains the credit of a tie, if it is not one half."""
 HALF = 0.5
@@ -83,7 +83,7 @@ def pair_of(dataset: str, result: BaseResult) -> tuple[str, str]:
 def mean_credit(
     credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
 ) -> Estimate:
-    """Return the mean credit over pairs in clusters, with an interval and a test.
+    """Return the mean credit over pairs in clusters, with an interval and, if `against` is a number, a test.
 
     For one cluster, they are Wilson's interval and the binomial test (mid-p); for several, a cluster-robust t interval
     and test. If there are few clusters, the interval is at least as wide as the interval for exactly these clusters. If
@@ -107,7 +107,7 @@ def mean_credit(
 
 
 def stereotyped(frame: pl.DataFrame) -> list[str]:
-    """Return the stereotype data sets, whose paradigms are directions, in items, estimates or differences."""
+    """Return the names of the stereotype data sets, whose groups are directions, in items, estimates or differences."""
     of_items = "measure" not in frame.columns
     if not of_items and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
         return scores["dataset"].unique(maintain_order=True).to_list()

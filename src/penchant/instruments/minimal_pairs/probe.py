@@ -129,7 +129,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature with the normalisation of the estimate; estimates about people alone have none."""
+        """Return the signature of one estimate, with its normalisation; estimates about people alone have none."""
         how = estimate.by["normalise"]
         return signature.with_(normalise=how) if how else signature
 
@@ -207,8 +207,8 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         if not prefixed(items):
             return
         if isinstance(model, Scores):
-            message = "pairs with a prefix are scored given it, but a table has only scores of whole texts"
-            raise MethodError(message, where=model.name, hint="measure a model, or leave such pairs out")
+            message = "pairs with a prefix need scores given the prefix, but a table has only scores of whole texts"
+            raise MethodError(message, where=model.name, hint="measure a model, or leave these pairs out")
         if METHODS[self.method or ""].pair:
             raise MethodError(f"method '{self.method}' does not support pairs with a prefix", hint="use pll")
         if self.space == "front":
@@ -227,7 +227,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of pairs, followed by their column names."""
+        """Return the arguments of `read`: the files of pairs, then their column names."""
         return self.files_of(self.data, base=base)[0], *dict(self.columns).values()
 
     def read(self, files: tuple[Path, ...], *columns: str) -> list[PairSet]:
@@ -277,7 +277,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
             return super().settle(model)
         given = self.model_fields_set & {*PairSettings.model_fields} - {*Settings.model_fields} - _OF_QUESTIONS
         if given:
-            message = f"{min(given)} is for scores of sentences, but elicit is {self.elicit}"
+            message = f"{min(given)} applies only to scores of sentences, but elicit is {self.elicit}"
             raise MethodError(message, hint=f"remove {min(given)}, or use elicit: sentence")
         phrases(self)
         require_chat(self, language_model(model))
@@ -339,7 +339,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
 
 def collection(pairs: PairSet) -> str:
-    """Return the data set of a file: its name for plain tables, stereotypes and MultiBLiMP, otherwise its kind."""
+    """Return the data set of a file: the file name for plain tables, stereotypes and MultiBLiMP, otherwise the kind."""
     return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 

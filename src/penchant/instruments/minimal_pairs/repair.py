@@ -105,7 +105,10 @@ class _Words:
 def _mended(
     good: str, bad: str, words: _Words, counters: Counters, rng: random.Random, seen: set[tuple[str, str]]
 ) -> tuple[str, str, str]:
-    """Return the outcome for a pair of unequal length and its two sentences, repaired if possible."""
+    """Return the outcome for a pair of unequal length and its two sentences, repaired if possible.
+
+    Pairs in `seen` are not tried.
+    """
     spans = _differing_words(good, bad)
     if spans is None:
         return NO_WORD, good, bad
@@ -167,7 +170,7 @@ def _repaired_row(
     *,
     repaired: bool,
 ) -> dict[str, Any]:
-    """Return the row with the new sentences and token counts. Raises DataError if a sentence is not in one column."""
+    """Return the row with the new sentences and token counts. Raises DataError if no column equals an old sentence."""
     row = dict(original)
     for role, text in (("good", good), ("bad", bad)):
         columns = [name for name, value in original.items() if value == texts[role]]

@@ -53,7 +53,7 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 
 
 def roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
-    """Return the names of the two sentences of a pair, such as acceptable and unacceptable."""
+    """Return the names of the two sentences of a pair, such as acceptable; `sets` are the stereotype data sets."""
     if not sets:
         return "acceptable", "unacceptable"
     more, less = pair_of(sets[0], replace(results[0], items=items))

@@ -27,8 +27,8 @@ def scored_pairs(
 ) -> tuple[pl.DataFrame, Scores]:
     """Score the pairs, and return a table of items and the scores.
 
-    `front` is a string that precedes each sentence without a prefix. `neutral` is a text after which the same tokens
-    are also scored, or None.
+    `front` is a string put before each sentence if no pair has a prefix. If pairs have prefixes, the same tokens are
+    also scored after the text `neutral`, unless it is None.
     """
     pairs = [item for _, item in items]
     if not prefixed(pairs):

@@ -117,8 +117,8 @@ class MinimalPairsSettings(PairSettings, Elicited):
     (good, bad), or mappings or a frame with the columns good, bad and group.
     """
     columns: Given[PairColumns, PairColumns | Columns] = default_of(default=PairColumns())
-    """The columns of a plain table that are not called good, bad, group and id, or of a table of stereotypes that are
-    not called more, less, kind and direction. If it is set, the files are read as such tables.
+    """Column names of a plain table, where they differ from good, bad, group and id, or of a table of stereotypes,
+    where they differ from more, less, kind and direction. If it is set, the files are read as such tables.
     """
     human: Annotated[Given[Paths | None, Data | None], CITED, TableField(COLUMNS)] = default_of(default=None)
     """Tables of people's judgements of some or all pairs: columns pair (its id), rater, and choice or two ratings. The
@@ -132,7 +132,7 @@ class MinimalPairsSettings(PairSettings, Elicited):
     language: str = "en"
     """The language of the instruction to choose an option, `en` or `cs` (`elicit: chat` or `answer`)."""
     phrases: Phrases | None = None
-    """The instructions of another language, and the phrases by which replies are read. Default: those of `language`."""
+    """The wording of the instruction, and the phrases that identify replies. Default: those of `language`."""
 
 
 class FairPairsSettings(PairSettings):
@@ -145,7 +145,7 @@ class FairPairsSettings(PairSettings):
     fair: Annotated[Given[Paths, Data], CITED, PAIRS]
     """Files, directories or patterns of pairs of equal token length, such as those written by `penchant pairs`."""
     columns: Given[PairColumns, PairColumns | Columns] = default_of(default=PairColumns())
-    """The columns of plain tables that are not called good, bad, group and id. If it is set, the files are read as
+    """Column names of plain tables, where they differ from good, bad, group and id. If it is set, the files are read as
     plain tables, except fair sets written by `penchant pairs` with its own columns.
     """
 

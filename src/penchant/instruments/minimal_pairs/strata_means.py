@@ -55,7 +55,7 @@ def fixed_strata_share(
     if not len(array):
         return Estimate("mean", np.nan, 0, level=level, notes=(Note("no-items"),))
     sizes = np.bincount(codes).astype(np.float64)
-    order = np.lexsort((sizes, group_sums(codes, array)))  # the same bits in whatever order the strata come
+    order = np.lexsort((sizes, group_sums(codes, array)))  # bit-identical results for every order of the strata
     sizes, shares = sizes[order], (group_sums(codes, array) / sizes)[order]
     value = float(array.sum() / len(array))
     low, high = _ends(shares, sizes, float(scipy.stats.norm.ppf((1 + level) / 2)), sizes / sizes.sum())
@@ -87,7 +87,7 @@ def fixed_strata_difference(
     if not both.any():
         return Estimate("difference", np.nan, 0, level=level, notes=(Note("no-stratum-with-both"),))
     sizes, sums = sizes[:, both], sums[:, both]
-    order = np.lexsort((*sizes, *sums))  # the same bits in whatever order the strata come
+    order = np.lexsort((*sizes, *sums))  # bit-identical results for every order of the strata
     sizes, sums = sizes[:, order], sums[:, order]
     weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
     weights = weights / weights.sum()
@@ -221,7 +221,10 @@ def _inverted(beyond: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Items of a stratum that are in one set only or in both: mean credit, number, and weight in the difference."""
+    """Part of a stratum: either the items in both sets, or those in only one of them.
+
+    Its fields are the mean credit, the number of items, and the weight in the difference between the sets.
+    """
 
     mean: float
     items: int

@@ -54,7 +54,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, BaseResult]]) -> pl.Data
     digest = hashlib.sha256(names.encode()).hexdigest()[:6]
     signature = results[0].signature.with_(model=family, checkpoints=f"{len(results)}#{digest}")
     found = summary_table(_acquisitions(family, steps, results, signature))
-    # The tests in the checkpoints' own summaries are no part of the curve.
+    # The tests in the checkpoints' own summaries are not part of the curve.
     own = pl.concat(shown).with_columns(p=math.nan, p_holm=math.nan, tests=0, test_family=pl.lit(""))
     own = own.with_columns(test=pl.lit(""), test_method=pl.lit(""))
     rows = pl.concat([own.select(*_ROW, pl.exclude(*_ROW, "scope", "split")), found], how="diagonal_relaxed")
@@ -142,7 +142,7 @@ def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array
 
 
 # Change points --------------------------------------------------------------------------------------------------------
-# Readings of the same items at several steps are not independent; items are, and are resampled with all their steps.
+# Credits of one item at several steps are dependent, but items are independent: each is resampled with all its steps.
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ def change_point(
     steps before the change: the weighted CUSUM with exponent ¼ (Csörgő & Horváth 1997). It is compared with the same
     statistic under random signs, item by item (Westfall & Young 1993), and thus accounts for the search and for the
     dependence between steps. Random signs assume symmetric gains; gains at a single first or last step near the ceiling
-    are not symmetric, hence the weight. The test is two-sided. Raises DataError for fewer than two steps, no items or
-    other credits.
+    are not symmetric, hence the weight. The test is two-sided. Raises DataError for fewer than two steps, no items,
+    or credits other than 0, ½ or 1.
     """
     check_level(level)
     check_resamples(resamples)
@@ -222,14 +222,14 @@ def best_part(sums: Array, items: int) -> Codes:
     sizes = items * np.arange(1, steps)
     left, right = before[:, :-1], before[:, -1:] - before[:, :-1]
     fit = _likelihood(left, sizes) + _likelihood(right, items * steps - sizes)
-    # Sums in halves are exact, their logarithms are not: ways that differ in the last bits are equally good.
+    # Sums of halves are exact, but logarithms are not: divisions that differ only in the last bits are equally good.
     slack = 1e-9 * items * steps
     best: Codes = np.argmax(fit >= fit.max(axis=1, keepdims=True) - slack, axis=1) + 1
     return best
 
 
 def _likelihood(right: Array, of: NDArray[np.intp]) -> Array:
-    """Return the maximum binomial log-likelihood, without its constant."""
+    """Return the maximum binomial log-likelihood of `right` credits out of `of`, without its constant."""
     return np.asarray(xlogy(right, right / of) + xlogy(of - right, 1 - right / of), dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""A study of a user's table of minimal pairs."""
+"""Creation of a study from a user's table of minimal pairs."""
 
 from __future__ import annotations
 

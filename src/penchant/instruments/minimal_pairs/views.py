@@ -210,7 +210,7 @@ COMPARED = (
 
 
 def _described(source: RowSource, measure: str, by: str) -> RowSource:
-    """Return the rows of a measure by `by` and over all pairs: for exactly these groups, if there are few."""
+    """Return the rows of a measure over all pairs (for exactly the groups in the data, if few) and in scope `by`."""
     own = source.frame.filter(measure=measure)
     these = source.frame.filter(pl.col("measure").is_in(of_groups(measure))).with_columns(measure=pl.lit(measure))
     whole = (pl.col("group") == ALL) & pl.col("scope").is_in(["overall", "stereotype"])
@@ -219,7 +219,7 @@ def _described(source: RowSource, measure: str, by: str) -> RowSource:
 
 
 def _total(found: Sequence[RowSource]) -> str:
-    """Return the name of the row over all pairs, which says what it describes."""
+    """Return the name of the row over all pairs, which says what groups the row is about."""
     rows = [row for each in found for row in each.frame.filter(group=ALL, split=ALL).iter_rows(named=True)]
     described = ((row["scope"] == THESE, *over) for row in rows if (over := sampled(row)))
     these, n, noun = next(described, (False, 0, ""))
@@ -247,7 +247,7 @@ def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 1
 
 
 def _groups(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return accuracies by paradigm, or by kind of bias for stereotypes; over any length only if lengths differ."""
+    """Return accuracies by paradigm, or by kind of bias for stereotypes; rows of any length only if lengths differ."""
     kinds = any(stereotyped(source.frame) for source in found)
     by, other = ("phenomenon", "group") if kinds else ("group", "phenomenon")
     split = pl.col("split")

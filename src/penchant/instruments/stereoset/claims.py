@@ -32,7 +32,7 @@ PREFERENCE, MODELS = 5, 2
 
 
 def _lines(measure: str, scope: str = OVERALL, **levels: Any) -> Rows:
-    """Return a function that yields the rows of both parts together, or of the only part."""
+    """Return a function that yields the rows of `measure` for both parts together, or for the only part."""
 
     def rows(found: Sequence[RowSource]) -> Iterator[Line]:
         at = At(measure=measure, scope=scope, mean=OVER_TERMS, normalise=FIRST, **levels)
@@ -44,7 +44,7 @@ def _lines(measure: str, scope: str = OVERALL, **levels: Any) -> Rows:
 
 
 def _nonsense(line: Line, results: Sequence[BaseResult]) -> str:
-    """Bar conclusions on stereotypes if the model does not clearly prefer sense to nonsense."""
+    """Return "nonsense" to bar a verdict on stereotypes if the model does not clearly prefer sense to nonsense."""
     sense = line.at(measure=LMS)
     at_chance = sense is not None and (sense["low"] <= EVEN or sense["value"] <= EVEN)
     return "nonsense" if at_chance and judged(line.row, _SCORE, PREFERENCE)[0] != CANNOT_TELL else ""

@@ -213,7 +213,7 @@ def _cluster(row: ClusterRow, part: Part, path: Path) -> Cluster:
     where = f"{path}, {_KEYS[part]} {row.id}"
     labels = sorted(sentence.gold_label for sentence in row.sentences)
     if labels != sorted(ROLES):
-        message = f"has the labels {', '.join(labels)}" if labels else "has no sentences"
+        message = f"has the labels {', '.join(labels)}, expected one of each" if labels else "has no sentences"
         raise DataError(message, where=where, hint=f"a cluster needs one sentence with each label: {', '.join(ROLES)}")
     sentences: dict[Role, str] = {sentence.gold_label: sentence.sentence for sentence in row.sentences}
     fills: dict[Role, Fill] = {}

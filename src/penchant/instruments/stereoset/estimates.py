@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 SS, LMS, ICAT, TIES = "SS", "LMS", "ICAT", "share of ties"
 UNEQUAL, SLOPE = "share of unequal lengths", "log-odds per token of |s|−|a|"
-"""Measures of the token-length difference between stereotype and anti-stereotype, and its effect on SS."""
+"""Measures of the token-length difference between stereotype and anti-stereotype, and of its effect on SS."""
 ALL = "all"
 """Name of the group, and of the length class, that contains all clusters."""
 BOTH = "both"
@@ -61,7 +61,7 @@ class Credits:
 
 
 def margins(items: pl.DataFrame, how: str) -> tuple[Array, Array, Array]:
-    """Return s − a, s − u and a − u of each cluster under a normalisation."""
+    """Return the score differences s − a, s − u and a − u of each cluster under the normalisation `how`."""
     s, a, u = (
         normalise(items[f"score_{name}"].to_numpy(), items[f"n_tokens_{name}"].to_numpy(), how)
         for name in ("stereotype", "anti", "unrelated")
@@ -191,7 +191,7 @@ def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estima
 
 
 def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Settings) -> Iterator[Estimate]:
-    """Yield the proportion of clusters of unequal length, SS by length class, and its log-odds per token."""
+    """Yield the percentage of clusters with unequal lengths, SS by length class, and the slope of SS on length."""
     by = {"scope": OVERALL, "group": ALL, "mean": OVER_CLUSTERS}
     unequal = accuracy((difference != 0).astype(np.float64), level=settings.level)
     yield replace(percent(unequal), measure=UNEQUAL, by=by)

@@ -38,7 +38,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
     kinds: ClassVar[tuple[str, ...]] = SENTENCES
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the path of the file, and the parts to read."""
+        """Return the arguments of `read`: the path of the file, and the parts to read."""
         return self.find(self.data, base), tuple(self.parts())
 
     def read(self, path: Path, parts: tuple[Part, ...]) -> ClusterSet:
@@ -67,12 +67,12 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
             check_normalise(how, METHODS[way.name], lm)
         if way.means and hows != ["none"]:
             message = f"normalisation '{next(how for how in hows if how != 'none')}' does not apply to {way.name}"
-            raise MethodError(f"{message}, which is a mean already", hint="use none")
+            raise MethodError(f"{message}, which is a mean already", hint="use normalise: none")
         return self.model_copy(update={"method": way.name, "normalise": hows, "part": self.parts()})
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the constant's key for `pen`, and `normalise` if it has the default value of the method."""
+        """Return the key of the constant of `pen`, and `normalise` if it has the default value for the method."""
         means = signature.get("method", "").startswith("stereoset")
         usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}

@@ -101,7 +101,7 @@ def _how(result: BaseResult) -> str:
 
 
 def _preferred(result: BaseResult) -> pl.Series:
-    """Return the role of the sentence with the highest score in each cluster."""
+    """Return the role of the sentence with the highest score in each cluster, or "tie"."""
     against = margins(result.items, _how(result))
     order = [_highest(*row) for row in zip(*(margin.tolist() for margin in against), strict=True)]
     return pl.Series(order, dtype=pl.String)

@@ -87,7 +87,10 @@ def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Arra
 def of_people(
     cell: WordingCell, value: str, group: People, chosen: NDArray[np.bool_], source: Note
 ) -> Iterator[Estimate]:
-    """Yield mean, sd and quantiles of respondents' scores from `source`; with weights, their effective number."""
+    """Yield mean, sd and quantiles of respondents' scores; with weights, also their effective number and design effect.
+
+    `source` is the note on the source and weighting of the answers.
+    """
     scores, weights = _scores(group, chosen, cell.reversed)
     n, level, whole = len(scores), cell.settings.level, len(group.table)
     lost = whole - n

@@ -29,7 +29,7 @@ def chat_part(values_set: ValuesSet) -> tuple[ChatPart, Phrases]:
         raise DataError("the set has no questions for chat models", file=values_set.files[0], field="chat", hint=hint)
     phrases = values_set.chat.phrases or phrases_of(values_set.language)
     if phrases is None:
-        message = f"penchant knows no phrases in the language {values_set.language}"
+        message = f"penchant has no phrases for the language {values_set.language}"
         hint = "add phrases under chat (penchant schema values)"
         raise DataError(message, file=values_set.files[0], field="chat", hint=hint)
     return values_set.chat, phrases
@@ -52,8 +52,8 @@ def questions(values_set: ValuesSet) -> Iterator[tuple[AskedTemplate, Statement,
 def asked_items(session: Session, values_set: ValuesSet, settings: ValuesSettings) -> pl.DataFrame:
     """Return one row per question: its probabilities in every order, its replies, and its rating.
 
-    The rating is the expected option on the scale from 1 to 5, by the probabilities averaged over orders, or over the
-    replies that choose an option. It is null if none does.
+    The rating is on the scale from 1 to 5: with `elicit: chat` the mean of the options weighted by their probabilities,
+    with `answer` their mean over the replies that choose an option, null if no reply does.
     """
     part, phrases = chat_part(values_set)
     listed = list(questions(values_set))

@@ -66,7 +66,7 @@ def value_cautions(
 
 
 def _names(items: pl.DataFrame) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that names who speaks, with the wording if there are several."""
+    """Return a function that names the speaker of an estimate or row, and the wording if there are several wordings."""
     several = items["variant"].n_unique() > 1
     return lambda by: f"{by['group']} speaker{' (' + by['variant'] + ')' if several else ''}"
 

@@ -1,4 +1,4 @@
-"""Each wording and group of a set of value statements, with its calibration and bootstrap resamples."""
+"""Value statements scored in each wording for each group, with their calibration and bootstrap resamples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_INTERVAL = "values.no-interval"
 """Code of the method of a number without an interval."""
 _TEST = Method("t-test-same-errors", two_sided=True)
 _END = 1e-3
-"""Smallest distance from the ends of the scale, as a share of it, in the probit of a rating."""
+"""Smallest distance of a rating from the ends of the scale, as a share of the scale, when its probit is taken."""
 WANTED = 5
 """Number of statements below which an interval gets a note."""
 
@@ -38,7 +38,7 @@ def placed(estimate: Estimate, measure: str, variant: str, group: str, value: st
 
 @dataclass(frozen=True)
 class WordingCell:
-    """One wording and group: log-probabilities of both stances, and their calibration.
+    """The data of one wording and group: log-probabilities of both stances, and their calibration.
 
     `neutral` and `statements` have the log-probabilities of disagreeing (x) and agreeing (y). `reversed` marks
     statements for which agreeing speaks against the value.
@@ -106,7 +106,7 @@ class WordingCell:
 class AskedCell(WordingCell):
     """Questions to a chat model in one wording for one group; their ratings need no calibration.
 
-    `statements` has the ratings on both sides; there are no neutral statements.
+    Both arrays in `statements` are the ratings; there are no neutral statements.
     """
 
     @cached_property
@@ -116,7 +116,7 @@ class AskedCell(WordingCell):
 
     @cached_property
     def neutral_ratings(self) -> Array:
-        """Empty: there are no neutral statements."""
+        """An empty array, since there are no neutral statements."""
         return np.empty(0)
 
     @cached_property
@@ -135,8 +135,8 @@ class AskedCell(WordingCell):
 def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
     """Return the items with residual y − a·x − b, agreement P, rating 4P + 1, and `towards`, the mirrored rating.
 
-    `towards` is 6 − rating for reversed statements, else the rating. All are null if the neutral statements do not
-    vary.
+    `towards` is 6 − rating for reversed statements, else the rating. Agreement and both ratings are null if the neutral
+    statements do not vary around the line.
     """
     parts = []
     for _, cell in items.group_by(["variant", "group"], maintain_order=True):
@@ -153,7 +153,7 @@ def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
 
 
 class Cells:
-    """Every wording and group of a table of items, with the ids and values of the statements."""
+    """The cells of a table of items, one for each wording and group, with the ids and values of the statements."""
 
     def __init__(self, items: pl.DataFrame, settings: ValuesSettings) -> None:
         self.settings = settings
@@ -280,5 +280,5 @@ def without_unanswered(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def number_alone(code: str, why: Note | None = None) -> Method:
-    """Return the method of a number without an interval, and the reason `why`, if given."""
+    """Return the method of a number that has no interval: the `code` of its computation, and the reason `why`."""
     return Method(NO_INTERVAL, of=Method(code), why=why)

@@ -27,14 +27,14 @@ _CORRELATION = Shown("+.2f", "statements", ends=(-1, 1))
 RATINGS = 0.2
 """The smallest difference of ratings of interest: Cohen's small effect where people's answers have an sd of 1 point."""
 DISTANCES = 0.1
-"""Half as much for a difference of distances, which never exceeds the distance between the two groups of people."""
+"""The smallest difference of distances of interest: half of `RATINGS`, as it cannot exceed the groups' distance."""
 CORRELATIONS = 0.1
 """The smallest correlation of interest: Cohen's small effect."""
 _BY_VALUE: Mapping[str, Any] = {"variant": FIRST, "dimension": but(EVERYTHING)}
 
 
 def _place(line: Line) -> str:
-    """Return the value or groups of people of a row, and the group that speaks if there are several."""
+    """Return the phrase for what a verdict is about: a value or groups of people, and who speaks if several do."""
     groups = {row["group"] for row in line.source.only(At(measure=line["measure"]))}
     what = line["item"] or (line["dimension"] if line["dimension"] != EVERYTHING else "")
     group = f"{line['group']} speaker" if len(groups) > 1 else ""
@@ -44,7 +44,7 @@ def _place(line: Line) -> str:
 def _nearer(found: Sequence[RowSource]) -> Iterator[Line]:
     """Yield the differences of distances over all statements.
 
-    A clear one is turned so that it is above 0, and its item says which group of people the model is nearer to.
+    A clear difference gets a positive sign, and its item says which group of people the model is nearer to.
     """
     for source in found:
         lines = source.only(At(measure=NEARER, variant=FIRST))
@@ -61,7 +61,7 @@ def _nearer(found: Sequence[RowSource]) -> Iterator[Line]:
 
 
 def _unmirrored(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return the key of the bar for ratings that say little about claims, as those of their negations show."""
+    """Return the key of the text that says why ratings decide nothing (negations do not mirror them), or ""."""
     check = line.at(measure=MIRROR_CORRELATION, dimension=EVERYTHING, item="")
     return "unmirrored" if check is not None and check["value"] < WEAK and measured([line.row]) else ""
 

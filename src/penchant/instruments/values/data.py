@@ -56,7 +56,7 @@ def _template(value: object) -> object:
     text = str(value)
     spans = _SPAN.findall(text)
     if len(spans) != 1 or text.count("[") != 1 or text.count("]") != 1 or not spans[0].strip():
-        raise ValueError("write the stance once in [brackets], such as: She said that she [agrees] that {statement}.")
+        raise ValueError("write the stance once in [brackets], as in: She said that she [agrees] that {statement}.")
     if text.count(_SLOT) != 1 or _SLOT in spans[0]:
         raise ValueError(f"write the clause once as {_SLOT}, outside the brackets")
     return text
@@ -80,7 +80,7 @@ class StatementRow(BaseModel):
     id: Name
     """A name for the statement, unique in the table."""
     text: Written
-    """A clause as it stands after "agrees that"."""
+    """The statement, as a clause that can follow "agrees that"."""
     value: Name
     """The value that agreeing speaks for, such as economic equity."""
     reversed: Yes = False
@@ -96,7 +96,7 @@ class NeutralRow(BaseModel):
     id: Name
     """A name for the statement, unique in the table."""
     text: Written
-    """A neutral clause as it stands after "agrees that"."""
+    """The neutral statement, as a clause that can follow "agrees that"."""
 
 
 class StanceTemplate(BaseModel):
@@ -152,7 +152,7 @@ class TableColumns(BaseModel):
 
 
 class AskedTemplate(BaseModel):
-    """A question about a clause for chat models, of one group in one wording."""
+    """A question to a chat model about a clause, for one group in one wording."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     variant: Name = "main"
@@ -160,13 +160,13 @@ class AskedTemplate(BaseModel):
     group: Name
     """The group that the system message names; `people` if it names none."""
     system: Written | None = None
-    """The system message, such as: You are a woman. Default: none."""
+    """The system message, for example: You are a woman. Default: none."""
     question: Annotated[Written, BeforeValidator(_question)]
     """The question, with the clause at {statement}."""
 
 
 class ChatPart(BaseModel):
-    """Questions about clauses for chat models."""
+    """Questions to chat models about clauses."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     options: Annotated[list[Written], Field(min_length=2, max_length=10)]
@@ -174,7 +174,7 @@ class ChatPart(BaseModel):
     templates: Annotated[list[AskedTemplate], Field(min_length=1)]
     """The question of every group in every wording."""
     phrases: Phrases | None = None
-    """Instructions, and phrases by which replies are read. Default: those of the set's language, if it is en or cs."""
+    """Instructions, and phrases for interpreting replies. Default: those of the set's language, if it is en or cs."""
 
 
 class ValuesFile(BaseModel):
@@ -182,7 +182,7 @@ class ValuesFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     name: str | None = None
-    """The name the set is cited with. Default: the name of its directory."""
+    """The name by which the set is cited. Default: the name of its directory."""
     language: str = "und"
     """BCP 47 tag, such as en or cs. Default: und, undetermined."""
     statements: str = "statements.csv"
@@ -252,7 +252,7 @@ class ValuesSet:
 
 
 def file_of_set(given: Any) -> Path:
-    """Return the path of the `set.yaml` of a set passed as a mapping, with tables for file names.
+    """Return the path of the `set.yaml` of a set passed as a mapping, with tables in place of file names.
 
     Raises DataError if the set is incomplete or a table is invalid.
     """

@@ -49,7 +49,7 @@ NEUTRAL = 100
 STATEMENTS = 30
 """Number of statements below which intervals of the shares of variance are approximate."""
 SHARE = "share of variance: {}"
-"""Share of variance due to statements, templates or groups, or to wordings that treat statements differently."""
+"""Share of variance due to statements, templates, groups, the interaction of statements and templates, or the rest."""
 
 
 def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Survey | None) -> list[Estimate]:
@@ -124,8 +124,8 @@ def _adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
     """Apply Holm's adjustment over the tests that one table shows.
 
     A family is a measure over all values and groups of the main wording, or over all values, groups and other wordings;
-    for differences between wordings, over all values and pairs of wordings. Tests against groups of people belong to
-    these families; their differences of distances over all values are a separate family.
+    for differences between wordings, over all values and pairs of wordings. Tests against groups of people form
+    such families too; differences of distances over all values are a separate family.
     """
 
     def family(estimate: Estimate) -> str | None:
@@ -210,7 +210,7 @@ def _spread(
 
 
 def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: ValuesSettings) -> Array:
-    """Return the sd of ratings drawn without replacement, as many and as many mirrored as in `is_reversed`."""
+    """Return the sd of each draw of ratings without replacement, one per entry of `is_reversed`, mirrored if true."""
     n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
     drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
     spreads: Array = np.where(is_reversed, 6 - drawn, drawn).std(axis=1, ddof=1)

@@ -106,7 +106,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return replace(values_set, statements=statements, calibration=calibration, negations=negations)
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return the sentences of both stances for every clause, with the place of the clause."""
+        """Return the sentences of both stances, or the questions, for every clause, with the location of the clause."""
         values_set = self.asked(base)
         if self.asks:
             phrases = chat_part(values_set)[1]
@@ -134,7 +134,7 @@ class Values(ValuesSettings, Probe[Rated]):
                 yield *template.sentence(stance, clause.text, values_set.language), clause.place
 
     def settle(self, model: Model) -> Self:
-        """Return a copy with method and calibration set. Raises MethodError if the model does not support it."""
+        """Return a copy with method and calibration set. Raises MethodError if the model does not support them."""
         if self.asks:
             return self._settled_chat(language_model(model))
         method = self._method(language_model(model))

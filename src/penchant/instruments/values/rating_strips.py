@@ -103,7 +103,7 @@ def _marks(rows: list[dict[str, Any]], names: Sequence[str], y: alt.Y, x: Axis, 
 
 
 def _labels(rows: list[dict[str, Any]], names: Sequence[str], y: alt.Y, x: Axis) -> list[alt.Chart]:
-    """Return the names of models above their marks, within the panel."""
+    """Return charts that write the names of models above their marks, within the panel."""
     sides = {"left": (LOW, LOW + 1), "center": (LOW + 1, HIGH - 1), "right": (HIGH - 1, HIGH + 1)}
     return [
         alt.Chart(inline(near))
@@ -129,9 +129,9 @@ def _mean_ratings(results: Sequence[BaseResult], group: str) -> list[dict[str, A
 
 
 def _people(result: BaseResult, group: str, y: alt.Y, x: Axis) -> list[alt.Chart]:
-    """Return bars from 5 to 95 and from 25 to 75 percent of the survey's respondents, and a tick at their median.
+    """Return bars between the 5th and 95th and the 25th and 75th percentiles of respondents, and a tick at the median.
 
-    There are none for made-up answers.
+    The list is empty without a survey and for made-up answers.
 
     A respondent's answer to a value is a mean over its statements, which lies between the points of the scale.
     Quantiles therefore describe them better than shares of each point, and they can be weighted.

@@ -31,7 +31,7 @@ _DATE = re.compile(
     r"|[^\W\d_]{3,9}\.?[ -]+\d{2,4}"
 )
 """A number, such as 1.05, that a spreadsheet turned into a date."""
-_DATED, _NONE = "this cell is a date: a spreadsheet changed it", "a respondent has no weight"
+_DATED, _NONE = "expected a weight, but a spreadsheet changed it to a date", "a respondent has no weight"
 _NO_NUMBER = "a weight must be a number, 0 or above"
 _WHOLE = 10
 """Median above which weights that are all whole numbers may have lost their decimal marks."""
@@ -162,8 +162,8 @@ def repeated_ids(
     """Yield cautions about columns of respondent ids in which some ids occur twice.
 
     Such a column is recognised by its name or label, and by nearly all values being distinct. An id may recur at
-    another level of the `chosen` columns, as countries number their respondents alike. Rows that are identical in every
-    column are left to `repeated`.
+    another level of the `chosen` columns, since countries, for example, may use the same ids. Rows that are identical
+    in every column are left to `repeated`.
     """
     names = dict.fromkeys(name for row in rows for name in row.values)
     for name in names:

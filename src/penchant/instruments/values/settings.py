@@ -29,7 +29,7 @@ class ValuesSettings(Elicited):
     )
 
     data: Annotated[Given[str, Data], CITED, TableField(file=file_of_set)] = Field(kw_only=False)
-    """A set of statements: a bundled name, or a directory with set.yaml."""
+    """A set of statements: the name of a bundled set, or a directory with set.yaml."""
     survey: Annotated[Given[str | None, Data | None], CITED, TableField(file=file_of_survey)] = default_of(default=None)
     """People's answers: a YAML file that describes them, or a table with columns named like the statements.
     See `penchant schema values`. Default: none.
@@ -42,7 +42,7 @@ class ValuesSettings(Elicited):
     calibration: Literal["origin", "difference"] | None = None
     """The line fitted to neutral statements: `origin` or `difference`.
     `origin` fits a slope, agree = a·disagree, as in the paper (default for span); `difference` fits an offset, agree =
-    disagree + b (default for lp, whose size is mostly the sentence's length).
+    disagree + b (default for lp, whose values depend mostly on the sentence's length).
     """
     on_unknown: OnUnknown = "stop"
     """Treatment of statements with text unknown to the tokenizer: `stop` (default) or `skip`.
@@ -54,5 +54,5 @@ class ValuesSettings(Elicited):
     def line(self) -> Line:
         """The calibration. Raises MethodError if it is not set yet."""
         if self.calibration is None:
-            raise MethodError("the calibration depends on the model", hint="call settle with a model first")
+            raise MethodError("the calibration is not set", hint="it depends on the model: call settle first")
         return self.calibration

@@ -40,7 +40,7 @@ from penchant.wording.phrases import Note, Notes
 _NAMED = 5
 """Number of statements that an error names."""
 _GROUP = ""
-"""The column of answers with the group of a respondent."""
+"""The name of the column of `Survey.answers` that contains the group of a respondent."""
 SURVEY = "survey"
 """The name of answers passed from Python."""
 SYNTHETIC = "synthetic"
@@ -85,12 +85,12 @@ class Survey:
 
     @property
     def left_out(self) -> str:
-        """The respondents left out, in words."""
+        """The numbers of respondents left out, by reason, in words."""
         return ", ".join(map(str, self.others))
 
     @property
     def unplaced(self) -> str:
-        """The kept respondents in none of the groups of people, in words."""
+        """The numbers of kept respondents in none of the groups of people, by level, in words."""
         return ", ".join(map(str, self.elsewhere))
 
     def source(self, group: str) -> str:
@@ -142,7 +142,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     """Read the answers to some statements. Raises DataError with all errors in its notes.
 
     `path` is the description of a survey, a table whose columns are named like the statements, or either as a mapping
-    or a data frame. `statements` are ids, or texts by id, which must be those shown to people if the file has them.
+    or a data frame. `statements` are ids, or texts by id, which must equal any texts that the file contains.
     """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
@@ -270,7 +270,8 @@ def _columns(
 ) -> tuple[dict[str, str], list[DataError]]:
     """Return the column of each statement that has one, and an error for every column that is named but missing.
 
-    Raises DataError for an unknown statement, for missing columns of respondents, and for a column of two statements.
+    Raises DataError for an unknown statement, for a missing column that selects respondents or has a scale of its own,
+    and for a column that two statements share.
     """
     unknown = [id_ for id_ in description.columns if id_ not in statements]
     if unknown:
@@ -323,7 +324,7 @@ def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], he
 def _check_made_up(groups: Mapping[str, Any], statements: Mapping[str, Any]) -> None:
     for group, n in groups.items():
         if isinstance(n, bool) or not isinstance(n, Integral) or int(n) < 1:
-            raise MethodError(f"group '{group}' needs a number of respondents, got {n!r}")
+            raise MethodError(f"group '{group}' needs a positive whole number of respondents, got {n!r}")
     for id_, entry in statements.items():
         if not isinstance(entry, tuple | list) or len(entry) != 2:
             raise MethodError(f"statement '{id_}' needs a pair (value, reversed), got {entry!r}")

@@ -1,4 +1,4 @@
-"""The description of a survey: the columns of its table with the answers, and their coding."""
+"""The description of a survey: the columns of its table of answers, and the coding of the answers."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Groups(BaseModel):
         ],
         Field(min_length=1),
     ]
-    """The level or levels of each group in the column, as group: level; a code, or its label in SPSS or Stata.
-    Under `groups`, the groups are those of the templates.
+    """The level or levels of each group in the column, as group: level.
+    A level is a code, or its label in SPSS or Stata. Under `groups`, the groups are those of the templates.
     """
 
     @field_validator("levels")
@@ -59,7 +59,7 @@ class SurveyFile(BaseModel):
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     name: str | None = None
-    """The name the survey is cited with. Default: the name of this file without suffix."""
+    """The name by which the survey is cited. Default: the name of this file without suffix."""
     file: str
     """The table, with one row per respondent.
     It is CSV, TSV, JSON lines, Parquet, an Excel workbook, SPSS (.sav) or Stata (.dta).
@@ -83,10 +83,10 @@ class SurveyFile(BaseModel):
         Discriminator(lambda given: "[each]" if isinstance(given, Mapping) else "[one]"),
     ] = (LOW, HIGH)
     """The answers that mean strongly disagree and strongly agree. Default: 1, 5.
-    If columns differ in it, those of each as column: answers, and of all others as default: answers.
+    If columns have different scales, write column: answers for each of these, and default: answers for all others.
     """
     codes: dict[str, Number] = {}
-    """The numbers on the scale of answers in words, as answer: number. Default: none.
+    """The number on the scale for each answer in words, as answer: number. Default: none.
     Labels of codes in SPSS and Stata are treated as words if one of them is named here.
     """
     missing: list[str | int | float] = ["NA"]

@@ -83,7 +83,7 @@ class Reading:
         return all(self._cell(row, column) in codes for column, codes in self._filter.items())
 
     def group(self, row: FileRow) -> str | None:
-        """Return the group of a respondent, "" if there are no groups; None if no group has that level."""
+        """Return the group of a respondent, "" if there are no groups; None if no group has the respondent's level."""
         return "" if self._groups is None else self._groups.codes.get(self._cell(row, self._groups.column))
 
     def people(self, row: FileRow) -> str:
@@ -201,7 +201,7 @@ class Reading:
         """Raise DataError for `others`, for labels that contradict the scale, and for invalid answers.
 
         Every invalid answer has its own error; if there are too many, every distinct value of a column has one.
-        `described` is whether the survey has a description.
+        `described` is true if the survey has a description.
         """
         wrong = list(self._wrong.items())
         beyond, inside = self._beyond(), []
@@ -227,7 +227,7 @@ class Reading:
         return _is_number(text) and not low <= float(text) <= high
 
     def _beyond(self) -> DataError | None:
-        """Return one error for all numbers off the scale if one is in several columns, like a code for no answer."""
+        """Return one error for all numbers off the scale if any recurs across columns, as codes for no answer do."""
         found = {answer: rows for answer, rows in self._wrong.items() if self._is_beyond(*answer)}
         columns = list(dict.fromkeys(column for column, _ in found))
         codes = sorted({text for _, text in found}, key=float)
@@ -307,16 +307,16 @@ class Reading:
         low, high = sorted(self._scale(column))
         label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
         more = f", and in {len(rows) - 1} more {for_one(len(rows) - 1, 'rows')}" if len(rows) > 1 else ""
-        hint = "list what means no answer under missing, or set scale"
+        hint = "list values that mean no answer under missing, or set scale"
         if not _is_number(text):
             words = [f"{json.dumps(word, ensure_ascii=False)}: NUMBER" for word in self._in_words(column)]
-            hint = f"give the numbers of answers in words, as codes: {{{', '.join(words)}}}" if words else ""
-            hint = f"{hint or 'leave them empty'}, and list what means no answer under missing"
+            hint = f"give a number for each answer in words, as codes: {{{', '.join(words)}}}" if words else ""
+            hint = f"{hint or 'leave such cells empty'}, and list values that mean no answer under missing"
         message = f"expected an answer between {low:g} and {high:g}, got {_labelled(value, label)}{more}"
         if is_no_answer(label or text):
             hint = "list it under missing"
             if _is_number(text) and low <= float(text) <= high:
-                message = f"{value} is labelled '{label}'{more}"
+                message = f"{value} is labelled '{label}', which is not an answer{more}"
         return DataError(message, file=self._table, line=rows[0].line, field=column, hint=hint)
 
     def _in_columns(self, text: str, columns: Sequence[str]) -> DataError:

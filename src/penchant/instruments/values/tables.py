@@ -79,7 +79,7 @@ def findable_between(line: Line) -> Number | str:
 
 
 def findable_apart(line: Line) -> Number | str:
-    """Return the smallest detectable difference of distances from two groups, at most the groups' distance."""
+    """Return the smallest detectable difference of distances from two groups; `NEVER` if above the groups' distance."""
     apart = line.at(measure=APART, variant=EVERYTHING, group=EVERYTHING)
     largest = HIGH - LOW if apart is None else apart["value"]
     return _findable(line, line["high"] - line["low"], largest, max(1, line["n"] - 1), FEWEST_OF_DISTANCES)
@@ -101,8 +101,8 @@ def beside_findable(line: Line) -> Number | str:
 def _findable(line: Line, width: float, largest: float, df: int, fewest: int = FEWEST) -> Number | str:
     """Return the smallest difference that this study could detect, if it found none.
 
-    `width` and `df` are those of the interval. `NEVER` if the difference would exceed `largest`, `TOO_FEW` for fewer
-    than `fewest` statements.
+    `width` and `df` are the width and the degrees of freedom of the interval. The result is `NEVER` if the difference
+    would exceed `largest`, and `TOO_FEW` for fewer than `fewest` statements.
     """
     if not deciding(line.row) > TOLD:
         return Number()
@@ -115,7 +115,7 @@ def _findable(line: Line, width: float, largest: float, df: int, fewest: int = F
 # Rows and columns
 
 _PEOPLE: dict[str, Any] = {"variant": EVERYTHING, "item": ""}
-"""The levels of estimates of people in a group and value, which have no wording."""
+"""The levels of estimates about respondents, which have no wording."""
 
 
 def main_wording(found: Sequence[RowSource]) -> list[RowSource]:
@@ -191,7 +191,7 @@ _LEADING = ("difference", "holm")
 
 @lru_cache(maxsize=8)
 def group_pairs(source: RowSource) -> dict[str, tuple[str, str]]:
-    """Return the two groups of people of every difference of distances, by its name."""
+    """Return the two groups of people that each difference of distances compares, by the name of the difference."""
     names = dict.fromkeys(str(line["item"]) for line in source.only(At(measure=DISTANCE)))
     return {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}
 
@@ -279,7 +279,7 @@ _SHOWN: dict[str, Any] = {
     "calibration": {"at": At(measure=(SLOPE, OFFSET)), "columns": _CALIBRATED, "by_model": True},
     "robustness": {"at": At(measure=_is_robustness), "columns": _ROBUST, "by_model": True},
 }
-"""The tables of the main wording; each has a second one for all other wordings."""
+"""The tables of the main wording; each is repeated in a second table for all other wordings."""
 
 
 def _by_wording(name: str) -> TableSpec:

@@ -87,7 +87,7 @@ def _left_out(source: RowSource) -> Iterator[tuple[str, str, int, int, float]]:
 def template(row: Mapping[str, str]) -> str:
     """Return the template of an item, with {statement} for its clause.
 
-    Where the two sentences differ it has agree|disagree; a question follows its system message.
+    Where the two sentences differ, it has both wordings (agrees|disagrees); a question follows its system message.
     """
     if "question" in row:
         return " ".join(filter(None, [row["system"], row["question"].replace(row["text"], "{statement}")]))

@@ -1,4 +1,4 @@
-"""A study of a user's table of value statements."""
+"""Creation of a study from a user's table of value statements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from penchant.tables.data_sources import SET_FILE, bundled
 from penchant.wording.templates import Text
 
 SPREAD = 1.0
-"""The standard deviation of ratings between statements of one value that the expected power is computed for."""
+"""The standard deviation of ratings between statements of one value, assumed in computing the expected power."""
 _TEXT = Text.of(Values.folder()).below("init")
 """Lines printed by `penchant init --from`."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -41,7 +41,7 @@ def _words(texts: Sequence[str]) -> list[str]:
 
 
 def _like(table: UserTable) -> str:
-    """Return the bundled set in the statements' language. Raises DataError if there is none."""
+    """Return the name of the bundled set in the statements' language. Raises DataError if there is none."""
     own = _words(table.cells("text"))
     shares = {}
     for name in bundled(SETS, SET_FILE):
@@ -50,9 +50,9 @@ def _like(table: UserTable) -> str:
         shares[name] = sum(word in common for word in own) / max(1, len(own))
     best = max(shares, key=lambda name: shares[name])
     if shares[best] < _SHARE:
-        message = "the statements are in none of the languages with neutral statements and templates of their own"
+        message = "there are no bundled neutral statements and templates in the language of these statements"
         languages = ", ".join(sorted(read_values(SETS / name).language for name in shares))
-        hint = f"those are {languages}; for yours, write calibration.csv and templates as in penchant init values"
+        hint = f"they exist in {languages}; for yours, write calibration.csv and templates as in penchant init values"
         raise DataError(message, file=table.path, hint=hint)
     return best
 
@@ -69,7 +69,7 @@ def _parts(table: UserTable, name: str) -> StudyParts:
         files["statements.csv"] = csv_text(["id", *fields], numbered)
         named = {"statements": "statements.csv"}
     content = {"language": read_values(SETS / like).language, **named, "like": like}
-    files[SET_FILE] = "# A set of statements. penchant schema values tells every key.\n" + yaml.safe_dump(
+    files[SET_FILE] = "# A set of statements. penchant schema values lists every key.\n" + yaml.safe_dump(
         content, allow_unicode=True, sort_keys=False
     )
     return StudyParts({"data": "."}, files, (_TEXT.get("like", like=like, reversed="reversed" in fields),))

@@ -66,7 +66,7 @@ class CategoryVectors:
         return DrawCounts.drawn(self.vectors, resamples, seeds)
 
     def draws(self, measure: Measure, settings: VectorBiasSettings, resamples: int) -> Mapping[str, Array]:
-        """Return a measure for every resample, by attributes."""
+        """Return the value of a measure in every resample, by set of attributes."""
         digest = hashlib.blake2b(repr(self.names).encode())
         for part in (*self.vectors.sets, *(self.vectors.trained or ())):
             digest.update(part.tobytes())
@@ -105,7 +105,7 @@ def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Categor
 
 
 def shared_cells(frames: Sequence[pl.DataFrame], settings: VectorBiasSettings) -> Iterator[tuple[CategoryVectors, ...]]:
-    """Yield every category of tables of the same items, with the words that have a vector in all of them."""
+    """Yield for each category its cell in each of the tables, with only the words that have a vector in all tables."""
     there = pl.Series(np.all([frame["vector"].is_not_null().to_numpy() for frame in frames], axis=0))
     kept = [frame.with_columns(pl.when(there).then(pl.col("vector")).alias("vector")) for frame in frames]
     yield from zip(*(cells(frame, settings) for frame in kept), strict=True)

@@ -1,4 +1,4 @@
-"""Claims of measures of bias on word vectors: one on each kind of bias, and which of two models has more of it."""
+"""Claims of measures of bias on word vectors: one on each kind of bias, and one on the model with more bias."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _query(line: Line) -> str:
 
 
 def _guesses(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return "guesses" if the classifier labels no more than half of the attributes held out correctly."""
+    """Return "guesses" if the classifier labels no more than half of the held-out attributes correctly."""
     held_out = [note.params for note in notes_of(line.row) if note.code == "vector_bias.held-out"]
     return "guesses" if any(params["right"] <= params["of"] / 2 for params in held_out if params["of"]) else ""
 

@@ -199,7 +199,7 @@ def lost_words(cells: Sequence[CategoryVectors], model: str) -> Iterator[Note]:
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings) -> list[Estimate]:
-    """Return the differences in every measure (a − b) by category and attributes, over the words of both models.
+    """Return the differences in every measure (a − b) by category and attributes, over the words that both models have.
 
     The same words are resampled in both models, and the test uses these draws. Holm's adjustment is over all
     differences of a measure, with the union of both sets of attributes as a separate family.

@@ -35,7 +35,7 @@ _ELEMENTS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Partitions of n + m words into sets of n and m: 1 for words of the first set, (P, n + m).
+    """Partitions of n + m words into sets of n and m: `first`, (P, n + m), is 1 for words of the first set.
 
     `exact`: these are all partitions, including that of the data.
     """
@@ -45,7 +45,7 @@ class Partitions:
 
     @classmethod
     def of(cls, n: int, m: int, *, draws: int, seed: int, exact: int = EXACT) -> Partitions:
-        """Return all partitions if they are at most `exact`, else `draws` random ones."""
+        """Return all partitions if there are at most `exact`, else `draws` random ones."""
         total = math.comb(n + m, n)
         if total <= exact:
             chosen = np.array(list(combinations(range(n + m), n)))
@@ -81,7 +81,7 @@ class Partitions:
         return float((far >= bound - slack).mean())
 
     def method(self, noun: str, tail: str) -> Method:
-        """Return the description of the test, with the permuted `noun`."""
+        """Return the description of the test; `noun` is the plural noun for what is permuted."""
         code = "vector_bias.permutation-exact" if self.exact else "vector_bias.permutation-random"
         side = {"two_sided": True} if tail == "both" else {"tail": tail}
         return Method(code, noun=noun, partitions=len(self.first), **side)

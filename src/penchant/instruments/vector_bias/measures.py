@@ -166,7 +166,10 @@ def rnd(vectors: SetVectors, counts: DrawCounts, distance: Distance) -> dict[str
 
 
 def mac(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
-    """Return the mean average cosine distance to attributes (Manzini et al. 2019); for both sets, their mean."""
+    """Return the mean average cosine distance to attributes (Manzini et al. 2019).
+
+    The value of both sets together is the mean of the values of A and B.
+    """
     cosines = unit(vectors.targets) @ unit(vectors.attributes).T
 
     def of_block(block: DrawCounts) -> dict[str, Array]:
@@ -366,7 +369,7 @@ def rnsb(vectors: SetVectors, counts: DrawCounts) -> Array:
 
 
 def learning(vectors: SetVectors) -> tuple[Places, Array, Space]:
-    """Return the indices of the attributes to train on, their labels (0 of A, 1 of B), and the space of the fits."""
+    """Return the indices of the attributes to train on, their labels (0 for A, 1 for B), and the space of the fits."""
     n, m = len(vectors.a), len(vectors.b)
     first, second = (np.arange(n), np.arange(m)) if vectors.trained is None else vectors.trained
     chosen = np.concatenate([first, second + n])
@@ -375,7 +378,7 @@ def learning(vectors: SetVectors) -> tuple[Places, Array, Space]:
 
 
 def values(vectors: SetVectors, counts: DrawCounts, measure: Measure, distance: Distance) -> Mapping[str, Array]:
-    """Return a measure for every resample, (R,), by attributes."""
+    """Return the value of a measure in every resample, (R,), by set of attributes."""
     if measure == "rnsb":
         return {AGAINST: rnsb(vectors, counts)}
     if measure == "rnd":

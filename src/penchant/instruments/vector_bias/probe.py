@@ -85,7 +85,7 @@ class VectorBias(VectorBiasSettings, Probe):
             raise DataError(message, where=category.place, hint="remove one")
         if self.paired(category) and len(category.x.words) != len(category.y.words):
             message = f"{category.id}: {len(category.x.words)} and {len(category.y.words)} words cannot be paired"
-            raise DataError(message, where=category.place, hint="give X and Y as many words each, or set pairs: all")
+            raise DataError(message, where=category.place, hint="give X and Y equally many words, or set pairs: all")
 
     def paired(self, category: Category) -> bool:
         """Return whether the words of X and Y are paired by position."""

@@ -63,7 +63,7 @@ def amount(measure: Measure, values: Array) -> Array:
 
 
 def rankings(results: Sequence[BaseResult]) -> list[Ranking]:
-    """Rank models under every measure that they share, over the words that all have.
+    """Rank models under every measure that they share, over the words that all models have.
 
     Empty for one model, or for results with different words or settings.
     """
@@ -101,7 +101,7 @@ def ranking_of(every: Sequence[tuple[CategoryVectors, ...]], measure: Measure, s
 
 
 def _shares(resampled: Array) -> Array:
-    """Return the shares of ranks, (models, queries, ranks), from amounts (queries, models, resamples)."""
+    """Return `Ranking.shares`, (models, queries, ranks), from the amounts of bias, (queries, models, resamples)."""
     of_one = resampled[:, :, None, :]
     less = (resampled[:, None] < of_one).sum(axis=2)
     equal = (resampled[:, None] == of_one).sum(axis=2)

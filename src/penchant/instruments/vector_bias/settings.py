@@ -56,4 +56,4 @@ class VectorBiasSettings(Settings):
     `auto` (default) is `lower` if no word of the vocabulary has a capital letter.
     """
     max_missing: Annotated[float, Field(ge=0, lt=1)] = 0.2
-    """Largest share of a list of words that may be missing; beyond, the category has no numbers. Default: 0.2."""
+    """Largest share of a list of words that may be missing; with more, a category has no numbers. Default: 0.2."""

@@ -1,4 +1,4 @@
-"""WinoBias as published, pro- and anti-stereotypical sentences line by line in two files, or as a table of pairs."""
+"""WinoBias pairs from the published files of pro- and anti-stereotypical sentences, or from a table of pairs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NUMBERED = re.compile(r"(\d+)\s+")
 _BRACKET = re.compile(r"[\[\]]")
 _ARTICLE = re.compile(r"(?:the|a|an)\s+")
 _SHOWN = 20
-"""Number of pairs that a caution lists."""
+"""Maximum number of pairs that a caution lists."""
 _TEXTS = ("", ".txt", ".dev", ".test")
 """The suffixes of text files; other files are tables."""
 _NAMING = "name the files like pro_stereotyped_type1.txt.dev and anti_stereotyped_type1.txt.dev"
@@ -51,7 +51,7 @@ class PairRow(BaseModel):
     pro: Written
     """The sentence whose pronoun agrees with the stereotype, with its occupation and pronoun in brackets.
 
-    Such as: [The developer] visited the hairdresser because [he] needed to cut [his] hair.
+    For example: [The developer] visited the hairdresser because [he] needed to cut [his] hair.
     """
     anti: Written
     """The same sentence with the other pronoun."""
@@ -61,7 +61,7 @@ class PairRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A line: its number in the file, its pair's number, its text without number and brackets, and bracketed spans."""
+    """A sentence: the numbers of its line and of its pair, its text without brackets, and the spans in brackets."""
 
     line: int
     number: int | None
@@ -71,7 +71,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The two files of one set of pairs, with its type; a table is both files, and its rows have types."""
+    """The two files of one set of pairs, and their type; a table counts as both files, and its rows have types."""
 
     pro: Path
     anti: Path
@@ -87,9 +87,9 @@ class PairFiles:
 class WinoBiasPairs:
     """Pairs, with the files they come from and the number of pairs left out (`refused`).
 
-    Every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (that the pronoun refers to),
+    Every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (to which the pronoun refers),
     "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed" (the gender of the occupation
-    in the lists; "" without).
+    in the lists; "" if it is in neither).
     """
 
     items: tuple[Item, ...]

@@ -59,7 +59,7 @@ def log_odds(items: pl.DataFrame, how: str) -> Array:
 def bias_estimates(items: pl.DataFrame, how: str, probe: Settings) -> list[Estimate]:
     """Return all estimates under one normalisation.
 
-    Holm's families are the types, genders, forms and occupations, each of one measure.
+    Holm's correction is applied within the types, the genders, the forms and the occupations, for each measure.
     """
     unadjusted = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, probe))
     return with_holm(unadjusted, family)
@@ -136,8 +136,8 @@ def over_occupations(
     """Return the mean of one value per pair with a cluster-robust t interval and test; `n` counts pairs.
 
     Occupations are clusters within strata of gender: each contributes to the error by its residual from the mean of its
-    gender. The residuals of a gender are widened for its estimated mean. If a gender has one occupation, there is one
-    stratum. A `proportion` has its interval on the logit scale.
+    gender. The residuals of a gender are enlarged because its mean is estimated. If a gender has only one occupation,
+    all form one stratum. The interval of a `proportion` is computed on the logit scale.
     """
     frame = items.select("occupation", "gender").with_columns(pl.Series("value", values, dtype=pl.Float64))
     totals = frame.group_by("gender", "occupation").agg(pl.col("value").sort().sum().alias("sum"), pl.len().alias("n"))
@@ -191,7 +191,7 @@ def adjusted(items: pl.DataFrame, odds: Array, probe: Settings) -> Estimate:
 
 
 def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """Yield cautions about unequal lengths in tokens, and about a model that prefers one gender in nearly all items."""
+    """Yield cautions about unequal token lengths, an imbalance of genders, and a strong preference for one gender."""
     unequal = int((items[f"n_tokens_{PRO}"] != items[f"n_tokens_{ANTI}"]).sum())
     if unequal:
         yield Note("wino.unequal-pairs", have=unequal, of=len(items))

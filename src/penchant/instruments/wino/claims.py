@@ -1,4 +1,4 @@
-"""Claims of WinoBias and Winogender: stereotypes, a general preference for one gender, and differences of models."""
+"""Claims about WinoBias and Winogender: stereotypes, preferences for one gender, and differences between models."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ _POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
 _LOG_ODDS = Shown("+.2f", "occupations", " log-odds")
 _R = Shown("+.2f", "occupations", ends=(-1, 1))
 SHARE, MODELS, CORRELATION = 0.05, 0.02, 0.1
-"""The smallest effects of interest on a share of pairs, between two models' shares, and on a correlation."""
+"""Smallest effects of interest: for a share of pairs, for a difference between two shares, and for a correlation."""
 ODDS = {"none": 0.2, "pen": 0.1, "mean": 0.02}
-"""The smallest log-odds of interest: a pronoun favoured by a fifth (e^0.2 = 1.22), for about ten tokens divided out."""
+"""Smallest log-odds of interest by normalisation.
+
+0.2 favours one pronoun by a fifth (e^0.2 = 1.22); the others are 0.2 normalised by the length of about ten tokens.
+"""
 _WHOLE: dict[str, Any] = {"scope": "overall", "normalise": FIRST}
 
 

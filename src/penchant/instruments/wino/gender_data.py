@@ -30,7 +30,7 @@ SOMEONE = "someone"
 SENTENCES, TEMPLATES, STATISTICS = "all_sentences.tsv", "templates.tsv", "occupations-stats.tsv"
 """Names of the published files."""
 _SHOWN = 20
-"""Number of items that a caution lists."""
+"""Maximum number of items that a caution lists."""
 _PRONOUNS = {
     "$NOM_PRONOUN": ("she", "he", "they"),
     "$POSS_PRONOUN": ("her", "his", "their"),
@@ -47,10 +47,10 @@ class GenderSentenceRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     sentid: Text
-    """occupation.participant.answer.gender.txt, such as technician.customer.1.male.txt.
+    """Identifier of the form occupation.participant.answer.gender.txt, such as technician.customer.1.male.txt.
 
-    The pronoun refers to the occupation (answer 0) or to the participant (1), who may be someone; gender is female,
-    male or neutral.
+    The pronoun refers to the occupation (answer 0) or to the participant (1), who may be "someone"; gender is
+    female, male or neutral.
     """
     sentence: Written
     """The sentence."""
@@ -72,7 +72,7 @@ class TemplateRow(BaseModel):
 
 
 class WinogenderColumns(BaseModel):
-    """The columns of the tables."""
+    """Column names of the tables."""
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     sentid: str = "sentid"
@@ -88,8 +88,8 @@ class WinogenderItems:
     """The items of a table of sentences and the statistics of their occupations.
 
     Every item has a text for each of `ROLES`, and the labels "occupation", "participant", "kind" (participant or
-    someone), "refers" (the referent of the pronoun) and "pronouns". `women` has, by name of the statistic, the
-    percentage of women in each occupation.
+    someone), "refers" (the referent of the pronoun) and "pronouns". `women` maps the name of each statistic to
+    the percentages of women by occupation.
     """
 
     items: tuple[Item, ...]
@@ -114,7 +114,11 @@ def statistics_file(path: Path) -> Path:
     """Return the statistics in the folder of the data. Raises DataError if there are none."""
     beside = (path if is_directory(path) else path.parent) / STATISTICS
     if not beside.is_file():
-        raise DataError("there are no statistics of occupations", file=beside, hint="set statistics to a table of them")
+        raise DataError(
+            "there are no statistics of occupations",
+            file=beside,
+            hint="set statistics to a table with the percentage of women in each occupation",
+        )
     return beside
 
 
@@ -145,7 +149,7 @@ def read_winogender(
             items.append(Item(item.id, item.texts, {**item.labels, "pronouns": apart.named()}, item.place))
     if not items:
         message = (
-            f"none of {len(candidates)} items differs only in its pronouns; the first: {refused[0]}"
+            f"none of {len(candidates)} items has sentences that differ only in pronouns; the first: {refused[0]}"
             if candidates
             else "contains no rows"
         )
@@ -180,7 +184,7 @@ def _from_sentences(path: Path, columns: WinogenderColumns) -> list[Item]:
             lost = ", ".join(role for role in ROLES if role not in three)
             line = min(line for line, _ in three.values())
             errors.append(
-                DataError(f"{'.'.join(three_of)} lacks a sentence with the pronoun: {lost}", file=path, line=line)
+                DataError(f"{'.'.join(three_of)} lacks sentences with these pronouns: {lost}", file=path, line=line)
             )
     if errors:
         raise together(errors)

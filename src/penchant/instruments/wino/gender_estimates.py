@@ -29,7 +29,7 @@ SLOPE = "slope on the share of women, per 10 points"
 TOPS = {role: f"share with the {role} pronoun most probable" for role in ROLES}
 OCCUPATION, PARTICIPANT = "refers to the occupation", "refers to the participant"
 EFFECT = "occupation − participant"
-"""The effect for pronouns that refer to the occupation, minus that for pronouns that do not: the control."""
+"""The effect for pronouns that refer to the occupation, minus that for pronouns that do not (the control)."""
 NAMED, SOMEBODY = "participant named", "participant is someone"
 MEAN_DIFFERENCE, SLOPE_DIFFERENCE, PEARSON_DIFFERENCE = (
     f"difference of {measure}" for measure in (MEAN, SLOPE, PEARSON)
@@ -37,7 +37,7 @@ MEAN_DIFFERENCE, SLOPE_DIFFERENCE, PEARSON_DIFFERENCE = (
 """Measures of the difference between two models."""
 OCCUPATIONS = "occupations"
 STEP = 10
-"""Percentage points of women that a slope refers to."""
+"""Percentage points of women per unit of a slope."""
 _PARTS = {
     ALL: None,
     OCCUPATION: ("refers", "occupation"),
@@ -45,7 +45,7 @@ _PARTS = {
     NAMED: ("kind", "participant"),
     SOMEBODY: ("kind", SOMEONE),
 }
-"""The parts of the sentences, as a column and its value."""
+"""Subsets of the sentences, each selected by a column and its value; None selects all."""
 PARTS = (*_PARTS, EFFECT)
 
 
@@ -55,9 +55,9 @@ def preferences(items: pl.DataFrame, how: str) -> Array:
 
 
 def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]:
-    """Return a table of the mean value of each occupation for each subset of the sentences (occupation, mean, n).
+    """Return, for each subset of the sentences, a table of the mean value by occupation (occupation, mean, n).
 
-    Under the key `EFFECT`, it has the difference between its means as the occupation and as the participant.
+    The table for `EFFECT` has the mean for pronouns that refer to the occupation minus the mean for the others.
     """
     frame = items.select("occupation", "refers", "kind").with_columns(pl.Series("value", values, dtype=pl.Float64))
     means = {}
@@ -72,7 +72,7 @@ def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]
 
 
 def women(items: pl.DataFrame, share: str) -> dict[str, float]:
-    """Return the known percentages of women by occupation."""
+    """Return the percentages of women in the statistic `share` by occupation, where known."""
     known = items.select("occupation", f"women_{share}").unique().drop_nulls()
     return dict(known.iter_rows())
 
@@ -80,7 +80,8 @@ def women(items: pl.DataFrame, share: str) -> dict[str, float]:
 def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) -> list[Estimate]:
     """Return all estimates under one normalisation.
 
-    Holm's families are the parts of the sentences, without the whole, for each measure and statistic.
+    Holm's correction is applied over the subsets of the sentences, for each measure and statistic; estimates over all
+    sentences are not corrected.
     """
     unadjusted = (
         replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe)
@@ -142,9 +143,9 @@ def over_templates(
 
 
 def templates(items: pl.DataFrame) -> list[str]:
-    """Return the sentence of every item without its other person.
+    """Return the sentence of every item with "…" in place of the participant.
 
-    Sentences about a participant and about someone thus share a template.
+    Sentences about a named participant and about someone thus share a template.
     """
     return [
         re.sub(rf"\b(?:(?:the|an?) )?(?:{re.escape(participant)}|{SOMEONE})\b", "…", text, flags=re.IGNORECASE)

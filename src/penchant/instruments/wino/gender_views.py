@@ -41,7 +41,7 @@ from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
 
 _PARTS = {ALL: "all", OCCUPATION: "effect", PARTICIPANT: "control", EFFECT: "beyond"}
-"""The key in `text.yaml` of the name of each part in figures."""
+"""Subsets of the sentences in figures, and the keys of their names in `text.yaml`."""
 _SCORE = level("normalise", "score")
 
 

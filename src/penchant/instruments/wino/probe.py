@@ -48,7 +48,7 @@ D = TypeVar("D", bound=LoadedItems)
 
 
 class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
-    """The base of both probes: the sentences of an item, their scoring, and the treatment of unknown text."""
+    """Base class of both probes, which scores the sentences of every item."""
 
     kinds: ClassVar[tuple[str, ...]] = SENTENCES
     pairs: ClassVar[bool] = False
@@ -77,11 +77,11 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature key of the constant of the `pen` normalisation."""
+        """Return the signature key determined by others: the constant of the `pen` normalisation."""
         return {"pen-alpha"}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature with the normalisation of the estimate."""
+        """Return the signature of one estimate, which names only the normalisation of the estimate."""
         return signature.with_(normalise=estimate.by["normalise"])
 
     def how(self, model: Model) -> dict[str, object]:
@@ -119,7 +119,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
 
 class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
-    """Preference for the pronoun that agrees with the stereotype of an occupation, as opposed to one gender everywhere.
+    """Preference for the pronoun that agrees with the stereotype of an occupation, as opposed to one gender overall.
 
     `run` returns items (one row per pair) and a summary: the share of pairs in which the pro-stereotypical pronoun is
     preferred, over all pairs, by type, by its gender and by occupation; the share that prefers the male pronoun; and
@@ -130,7 +130,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
     roles: ClassVar[tuple[str, ...]] = (PRO, ANTI)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of pairs, and the lists of male and female occupations, if there are any."""
+        """Return the arguments of `read`: the files of pairs, and the lists of occupations, if any, by gender."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         lists = occupation_lists(places)
         for gender, name in zip(GENDERS, (self.male_occupations, self.female_occupations), strict=True):
@@ -161,12 +161,12 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
             yield from bias_estimates.bias_estimates(measured.items, how, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about unequal token lengths and a strong preference for one gender."""
+        """Return cautions about unequal token lengths, unbalanced genders, and a strong preference for one gender."""
         return bias_estimates.bias_cautions(measured.items, estimates)
 
 
 class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
-    """Preference for the female over the male pronoun next to an occupation, against the share of women in it.
+    """Preference for the female over the male pronoun in sentences about an occupation, related to its share of women.
 
     `run` returns items (one row per sentence, with its three pronouns) and a summary: score(she) − score(he), its
     correlation with the share of women and its slope, both for pronouns that refer to the occupation and, as a control,
@@ -178,7 +178,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
     roles: ClassVar[tuple[str, ...]] = ROLES
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the tables of sentences and of statistics, and the columns to read from them."""
+        """Return the arguments of `read`: the tables of sentences and of statistics, then the columns to read."""
         return *self.files(base), *self.shares, *dict(self.columns).values()
 
     def read(self, sentences: Path, statistics: Path, *columns: str) -> WinogenderItems:

@@ -37,12 +37,12 @@ def difference(items: pl.DataFrame, first: str, second: str, how: str) -> Array:
 
 
 def first_score(result: BaseResult) -> str:
-    """Return the first normalisation."""
+    """Return the name of the first normalisation of a result."""
     return result.signature["normalise"].split(",")[0]
 
 
 def strips(*roles: str) -> tuple[TokenStrip, ...]:
-    """Return the token views of the sentences of every item, with their score and number of tokens."""
+    """Return the token displays of the sentences of each role, labelled with score and number of tokens."""
     return tuple(
         TokenStrip(role, f"tokens_{role}", role, f"logprobs_{role}", partial(_score_labels, role)) for role in roles
     )
@@ -54,7 +54,7 @@ def _score_labels(role: str, items: pl.DataFrame) -> list[str]:
 
 
 def scoring_facts(results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the facts about scoring for the methods texts."""
+    """Return the facts about scoring for the descriptions of methods in a report."""
     ways = dict.fromkeys(result.signature["method"] for result in results)
     hows = dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))
     known = {"ways": [METHODS[name] for name in ways], "hows": [how for how in USUAL if how in hows]}

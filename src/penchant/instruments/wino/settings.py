@@ -69,7 +69,7 @@ class WinoBiasSettings(PronounSettings):
     data: Annotated[Given[Paths, Data], CITED, TableField(("pro", "anti", "type"))] = Field(kw_only=False)
     """A folder with the published files, or the files themselves, or a table of pairs.
 
-    In a folder, all files named {pro,anti}_stereotyped_type{1,2}.txt.{dev,test} are used. Names of other files contain
+    In a folder, all files named {pro,anti}_stereotyped_type{1,2}.txt.{dev,test} are used. Other file names must contain
     pro or anti, and type1 or type2. A table has the columns pro, anti and, if there are both types, type.
     """
     male_occupations: Annotated[_Files, CITED, TableField((OCCUPATION,))] = default_of(default=None)
@@ -78,7 +78,10 @@ class WinoBiasSettings(PronounSettings):
     The pairs are checked against it. Default: male_occupations.txt in the folder of the data, if it exists.
     """
     female_occupations: Annotated[_Files, CITED, TableField((OCCUPATION,))] = default_of(default=None)
-    """The same for a female stereotype. Default: female_occupations.txt in the folder of the data, if it exists."""
+    """A list or table of occupations with a female stereotype.
+
+    The pairs are checked against it. Default: female_occupations.txt in the folder of the data, if it exists.
+    """
 
 
 Shares = Annotated[Given[list[str], Iterable[str]], Field(min_length=1), AfterValidator(distinct)]
