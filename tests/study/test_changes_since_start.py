@@ -104,7 +104,9 @@ def test_a_hash_wrongly_remembered(penchant: Program, study: Path, done: Path) -
     succeeded(penchant(*command))
 
 
-@pytest.mark.parametrize("name", ["items.parquet", "summary.parquet", "signature.txt", "settings.json", "left-out.json"])
+@pytest.mark.parametrize(
+    "name", ["items.parquet", "summary.parquet", "signature.txt", "settings.json", "left-out.json"]
+)
 def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None:
     change_result(next(done.glob(f"minimal-pairs/bert*/{name}")))
     refused(penchant("report", done, done), f"{name}: was edited or damaged", "--trust-edited")

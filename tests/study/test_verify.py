@@ -46,7 +46,9 @@ def test_a_changed_file_is_named(out: Path, penchant: Program, name: str) -> Non
     assert (code, told, err.count("\n")) == (2, "", 1)
 
 
-@pytest.mark.parametrize("table", ["summary.parquet", "items.parquet", "signature.txt", "settings.json", "left-out.json"])
+@pytest.mark.parametrize(
+    "table", ["summary.parquet", "items.parquet", "signature.txt", "settings.json", "left-out.json"]
+)
 @pytest.mark.parametrize("command", [["report"], ["export", "--to", "csv"], ["verify"]])
 def test_an_edited_result_is_refused_from_its_own_folder_too(
     out: Path, penchant: Program, table: str, command: list[str]
