@@ -43,10 +43,10 @@ COMMON = (
     ("probe_constructor",),
     ("settings",),
     ("base_probe", "elicit_settings"),
-    ("item_probes", "user_table", "elicitation"),
-    ("descriptor", "comparison", "row_probes", "elicitation_estimates"),
-    ("choice_probes", "elicitation_views"),
-    ("registry", "row_instruments"),
+    ("item_probes", "study_from_table", "elicitation"),
+    ("descriptor", "comparison", "row_probes", "answer_steadiness"),
+    ("choice_probes", "steadiness_columns"),
+    ("registry", "row_descriptor"),
     ("notebook_display",),
 )
 """The modules that instruments have in common, lowest first."""
@@ -137,7 +137,7 @@ def test_settings_of_instruments_are_apart_from_behaviour() -> None:
         if (
             room(path) == "instruments"
             and _module(path) not in homes
-            and path.stem not in ("instrument", "known_shifts", "length_audit", "row_instruments", "user_table")
+            and path.stem not in ("instrument", "known_shifts", "length_audit", "row_descriptor", "study_from_table")
         ):
             assert not imports(path) & probes, f"{path} imports {imports(path) & probes}"
     for name in INSTRUMENTS:

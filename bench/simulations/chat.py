@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from bench.simulations.base import LEVEL, Simulation, Trial, sized
 
+from penchant.instruments.answer_steadiness import steadiness
 from penchant.instruments.elicitation import HEDGED, OPTION, REFUSED, UNREAD, orders_of
-from penchant.instruments.elicitation_estimates import steadiness
 
 SECTION = "Answers of chat models"
 SCALE = np.linspace(1, 5, 5)

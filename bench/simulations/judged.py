@@ -21,7 +21,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
 from penchant.stats.crossed_judgements import ceiling, correlation, left_out, majority
 from penchant.stats.intervals import accuracy, clustered_mean
-from penchant.stats.raters import mean_over_raters
+from penchant.stats.rated_mean import mean_over_raters
 
 Array = NDArray[np.float64]
 SECTION = "What people judged"

@@ -14,7 +14,7 @@ from scipy import stats
 from penchant.stats.agreement import krippendorff_alpha
 from penchant.stats.equivalence import detectable, equivalent, narrower
 from penchant.stats.intervals import t_mean
-from penchant.stats.raters import mean_over_raters
+from penchant.stats.rated_mean import mean_over_raters
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]

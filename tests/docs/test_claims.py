@@ -24,7 +24,7 @@ from penchant.stats.consistency import RESPONDENTS
 from penchant.stats.equivalence import POWER
 from penchant.stats.inputs import FEWEST
 from penchant.stats.intervals import HELD, HELD_ENOUGH
-from penchant.stats.raters import WANTED, mean_over_raters
+from penchant.stats.rated_mean import WANTED, mean_over_raters
 from penchant.stats.sd_interval import FEW
 from penchant.text_io import LONGEST_LINE
 from penchant.views.claims import FARTHEST

@@ -12,6 +12,7 @@ import pytest
 import scipy
 
 from penchant.errors import MethodError
+from penchant.instruments.answer_steadiness import MISMATCH, OVER_ORDERS, OVER_REPLIES, SHARES, TURNED, steadiness
 from penchant.instruments.elicitation import (
     HEDGED,
     OPTION,
@@ -22,7 +23,6 @@ from penchant.instruments.elicitation import (
     phrases_of,
     reading,
 )
-from penchant.instruments.elicitation_estimates import MISMATCH, OVER_ORDERS, OVER_REPLIES, SHARES, TURNED, steadiness
 
 LIKERT = ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree")
 ENGLISH = phrases_of("en")

@@ -568,7 +568,7 @@ def test_the_page_shows_the_table_across(finished: Path, outcome: Outcome, readi
 
 
 def test_the_terminal_prints_it(capsys: pytest.CaptureFixture[str], outcome: Outcome) -> None:
-    from penchant.cli.report import show
+    from penchant.cli.result_commands import show
 
     show(outcome.document(), full=True)
     out = capsys.readouterr().out

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 import penchant as pc
 from answers import Answer
-from penchant.cli.report import LINES, show
+from penchant.cli.result_commands import LINES, show
 from penchant.instruments.registry import placed as sections
 from penchant.report.html_context import cautions
 from penchant.report.sections import Document, StudySection

@@ -15,7 +15,7 @@ import typer.main
 from typer.core import TyperOption
 
 from penchant._version import __version__
-from penchant.cli import checking, corpus, pairs, rate, ratings, report, scoring, study, surprisal, vectors
+from penchant.cli import checking, corpus, pairs, rate, ratings, result_commands, scoring, study, surprisal, vectors
 from penchant.cli.console import ReaderGoneError, command, note, say, say_notes, to_stdout, write
 from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantError, machine_error, of_machine
 from penchant.gc_control import left_at_exit
@@ -51,10 +51,10 @@ def root(
 _COMMANDS = (
     ("run", study.run),
     ("demo", study.demo),
-    ("report", report.report),
-    ("compare", report.compare),
-    ("verify", report.verify),
-    ("export", report.export),
+    ("report", result_commands.report),
+    ("compare", result_commands.compare),
+    ("verify", result_commands.verify),
+    ("export", result_commands.export),
     ("score", scoring.score),
     ("surprisal", surprisal.surprisal),
     ("fill", scoring.fill),

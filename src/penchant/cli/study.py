@@ -121,7 +121,7 @@ def _status(text: str) -> None:
 
 def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> None:
     """Run a study, write the report and print the answers; `changes` override settings of the study file."""
-    from penchant.cli.report import show
+    from penchant.cli.result_commands import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
     from penchant.study.stale_reports import outdated

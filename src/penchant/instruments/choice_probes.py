@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
+from penchant.instruments.answer_steadiness import STEADINESS, steadiness, steadiness_cautions
 from penchant.instruments.base_probe import Measured, Model
 from penchant.instruments.elicit_settings import Elicited, Phrases
 from penchant.instruments.elicitation import (
@@ -25,7 +26,6 @@ from penchant.instruments.elicitation import (
     signed_phrases,
     spoken,
 )
-from penchant.instruments.elicitation_estimates import STEADINESS, steadiness, steadiness_cautions
 from penchant.instruments.measures import ALL
 from penchant.instruments.row_probes import R, RowProbe
 from penchant.instruments.session import Session

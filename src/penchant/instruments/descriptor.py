@@ -16,7 +16,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from penchant.instruments.base_probe import Probe
-from penchant.instruments.user_table import TableReader
+from penchant.instruments.study_from_table import TableReader
 from penchant.rating.tasks import RatingTask, Wishes
 from penchant.records import BaseResult
 from penchant.report.sections import Overview, Section

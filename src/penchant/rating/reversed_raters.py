@@ -8,7 +8,7 @@ from typing import TypeVar
 from penchant.plurals import counted
 from penchant.records import Estimate
 from penchant.stats.agreement import RELIABLE, TENTATIVE
-from penchant.stats.raters import with_others, worth
+from penchant.stats.rated_mean import with_others, worth
 
 Rater = TypeVar("Rater", bound=Hashable)
 LITTLE = 0.1

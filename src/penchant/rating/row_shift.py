@@ -10,7 +10,7 @@ import numpy as np
 
 from penchant.records import Estimate
 from penchant.stats.inputs import Array
-from penchant.stats.raters import with_others
+from penchant.stats.rated_mean import with_others
 
 Unit = TypeVar("Unit", bound=Hashable)
 _FEWEST = 40

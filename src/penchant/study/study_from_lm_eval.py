@@ -15,7 +15,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from penchant.errors import DataError, OutputError, shortened
 from penchant.files import occupied, safe, write_text
-from penchant.instruments.user_table import csv_text
+from penchant.instruments.study_from_table import csv_text
 from penchant.plurals import counted
 from penchant.study.study_from_table import UserStudy, study_of_table
 from penchant.tables.data_sources import find_all, listed

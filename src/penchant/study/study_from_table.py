@@ -18,8 +18,8 @@ from penchant.instruments.base_probe import Probe
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.registry import instrument_named, instruments
 from penchant.instruments.run_options import Run
+from penchant.instruments.study_from_table import StudyParts, TableReader
 from penchant.instruments.unknown_tokens import unknown_parts
-from penchant.instruments.user_table import StudyParts, TableReader
 from penchant.models.load import LanguageModel, Model, read_model
 from penchant.models.preflight import outline
 from penchant.plurals import first_of, of_all

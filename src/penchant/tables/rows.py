@@ -23,7 +23,7 @@ from penchant.limits import LARGEST
 from penchant.tables.data_sources import suggestion
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.formula_escape import unguarded
-from penchant.tables.json_text import end_of_space, json_array, json_lines
+from penchant.tables.json_tables import end_of_space, json_array, json_lines
 from penchant.tables.judgement_database import (
     is_judgements,
     judgement_labels,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from penchant.tables.json_text import DEEPEST
+from penchant.tables.json_tables import DEEPEST
 from penchant.text_io import refused_character
 
 _MOST_REPEATED = 100_000

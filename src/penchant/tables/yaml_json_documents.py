@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from penchant.errors import DataError, in_words, nearest, shortened
 from penchant.limits import LARGEST
-from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
+from penchant.tables.json_tables import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
 from penchant.tables.rows import LONGEST_MAGIC, is_binary
 from penchant.tables.yaml_file import MERGE, Loader, RefusedError, WrittenNumber, measured
 from penchant.text_io import LARGEST_DOCUMENT, opened, read_text

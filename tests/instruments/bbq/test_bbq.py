@@ -16,9 +16,9 @@ import penchant as pc
 from chat_models import answering_model, chat_model
 from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
+from penchant.instruments.answer_steadiness import MISMATCH, OVER_ORDERS, TURNED
 from penchant.instruments.bbq.probe import BBQ
 from penchant.instruments.elicitation import orders_of, phrases_of
-from penchant.instruments.elicitation_estimates import MISMATCH, OVER_ORDERS, TURNED
 from penchant.study.catalogue import write_template
 
 COLUMN = "unifiedqa-t5-11b_pred_arc"

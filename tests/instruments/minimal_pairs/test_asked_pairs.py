@@ -12,9 +12,9 @@ import torch
 import penchant as pc
 from chat_models import answering_model, chat_model
 from penchant.errors import MethodError, ModelError
+from penchant.instruments.answer_steadiness import MISMATCH, OVER_ORDERS, TURNED
 from penchant.instruments.elicit_settings import Phrases
 from penchant.instruments.elicitation import phrases_of
-from penchant.instruments.elicitation_estimates import MISMATCH, OVER_ORDERS, TURNED
 
 PAIRS = [
     ("The dog is old.", "The dog are old."),

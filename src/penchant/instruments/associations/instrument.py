@@ -9,8 +9,8 @@ from penchant.instruments.associations.compare import DIFFERENCE, compare
 from penchant.instruments.associations.estimates import TEXT
 from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.probe import Association
+from penchant.instruments.associations.study_from_table import USER_TABLE
 from penchant.instruments.associations.tests_side_by_side import across
-from penchant.instruments.associations.user_table import USER_TABLE
 from penchant.instruments.associations.view_rows import HEADLINE
 from penchant.instruments.associations.views import LOGPROB_VIEWS, VIEWS
 from penchant.instruments.associations.weat_seat import SEAT as SEAT_PROBE

@@ -5,7 +5,7 @@ from penchant.instruments.cloze.data import SCHEMAS
 from penchant.instruments.cloze.estimates import differences
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.settings import MEASURES, ClozeSettings
-from penchant.instruments.cloze.user_table import USER_TABLE
+from penchant.instruments.cloze.study_from_table import USER_TABLE
 from penchant.instruments.cloze.views import VIEWS, WORDS
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument

@@ -16,7 +16,7 @@ from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.records import Estimate
 from penchant.stats.agreement import TENTATIVE, krippendorff_alpha, raw_agreement
-from penchant.stats.raters import mean_over_raters, worth
+from penchant.stats.rated_mean import mean_over_raters, worth
 from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]

@@ -26,7 +26,7 @@ from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
 from penchant.stats.crossed_judgements import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
 from penchant.stats.hypothesis_tests import placed_family, with_holm
-from penchant.stats.raters import mean_over_raters
+from penchant.stats.rated_mean import mean_over_raters
 from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]

@@ -14,8 +14,8 @@ from penchant.instruments.minimal_pairs.fixed_group_estimates import for_these_g
 from penchant.instruments.minimal_pairs.human_judgements import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
+from penchant.instruments.minimal_pairs.study_from_table import USER_TABLE
 from penchant.instruments.minimal_pairs.training_curve import curve
-from penchant.instruments.minimal_pairs.user_table import USER_TABLE
 from penchant.instruments.minimal_pairs.views import VIEWS
 from penchant.views.headline import Headline
 from penchant.views.row_selection import FIRST, At

@@ -31,11 +31,10 @@ from penchant.engine.scoring_methods import METHODS, ScoringMethod, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
+from penchant.instruments.answer_steadiness import steadiness_cautions
 from penchant.instruments.base_probe import SENTENCES, Measured, Model, beginning
 from penchant.instruments.elicitation import require_chat, signed_elicitation, signed_phrases, spoken
-from penchant.instruments.elicitation_estimates import steadiness_cautions
 from penchant.instruments.item_probes import ItemProbe
-from penchant.instruments.minimal_pairs.asked_pairs import asked_estimates, asked_pairs, phrases, questions
 from penchant.instruments.minimal_pairs.cautions import (
     human_cautions,
     length_cautions,
@@ -43,6 +42,7 @@ from penchant.instruments.minimal_pairs.cautions import (
     pair_cautions,
     unigram_cautions,
 )
+from penchant.instruments.minimal_pairs.chat_questions import asked_estimates, asked_pairs, phrases, questions
 from penchant.instruments.minimal_pairs.data import PairSet, read_many, whole
 from penchant.instruments.minimal_pairs.estimates import pair_estimates
 from penchant.instruments.minimal_pairs.fitted_exponents import FITTED, refuse_alone, with_exponents

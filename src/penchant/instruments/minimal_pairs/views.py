@@ -10,8 +10,6 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.comparison import of_one_model
-from penchant.instruments.elicitation_views import AT as STEADY
-from penchant.instruments.elicitation_views import COLUMNS as STEADINESS
 from penchant.instruments.minimal_pairs.claims import CLAIMS
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
 from penchant.instruments.minimal_pairs.estimates import (
@@ -35,6 +33,8 @@ from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, del
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.result_facts import degrees, facts, roles
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
+from penchant.instruments.steadiness_columns import AT as STEADY
+from penchant.instruments.steadiness_columns import COLUMNS as STEADINESS
 from penchant.records import BaseResult, Signature
 from penchant.report.tables import Cell, Number, P, shown
 from penchant.stats.length_adjustment import LACK_OF_FIT

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.elicitation_estimates import steadiness_cautions
+from penchant.instruments.answer_steadiness import steadiness_cautions
 from penchant.instruments.values.calibration import CORRELATION, CROOKED, NORMALITY, SIGMA
 from penchant.instruments.values.cells import Cells
 from penchant.instruments.values.data import CAUTIONS

@@ -12,10 +12,10 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import RANKS, against_survey
-from penchant.instruments.values.asked import RATING as RATING
-from penchant.instruments.values.asked import asked_estimates
 from penchant.instruments.values.calibration import calibration
 from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cells, WordingCell, placed
+from penchant.instruments.values.chat_questions import RATING as RATING
+from penchant.instruments.values.chat_questions import asked_estimates
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.group_distance import FROM_GROUP, NEARER, held_against_groups
 from penchant.instruments.values.representativeness import FROM_SURVEY

@@ -18,9 +18,9 @@ from penchant.instruments.base_probe import Measured, Model, Probe, beginning
 from penchant.instruments.elicitation import require_chat, signed_elicitation, spoken
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import known_items, known_texts, signed_unknown
-from penchant.instruments.values.asked import asked_clauses, asked_items, chat_part, questions
 from penchant.instruments.values.cautions import value_cautions
 from penchant.instruments.values.cells import rated
+from penchant.instruments.values.chat_questions import asked_clauses, asked_items, chat_part, questions
 from penchant.instruments.values.data import StanceTemplate, Statement, ValuesSet, read_values
 from penchant.instruments.values.estimates import value_estimates
 from penchant.instruments.values.settings import ValuesSettings

@@ -17,7 +17,7 @@ from penchant.call_checks import asked
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
-from penchant.instruments.values.respondents import (
+from penchant.instruments.values.respondent_checks import (
     repeated,
     repeated_ids,
     require_answers,

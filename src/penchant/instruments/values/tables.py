@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 import scipy
 
-from penchant.instruments.elicitation_views import AT as STEADY
-from penchant.instruments.elicitation_views import COLUMNS as STEADINESS
+from penchant.instruments.steadiness_columns import AT as STEADY
+from penchant.instruments.steadiness_columns import COLUMNS as STEADINESS
 from penchant.instruments.values.against_survey import (
     DESIGN,
     EFFECTIVE,

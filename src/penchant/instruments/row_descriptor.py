@@ -15,10 +15,10 @@ from penchant.errors import DataError, one_of
 from penchant.instruments.choice_probes import ChoiceProbe
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.elicitation_views import AT as STEADY
-from penchant.instruments.elicitation_views import COLUMNS as STEADINESS
 from penchant.instruments.measures import ALL, Contrast, Measure, estimates, plural, values
 from penchant.instruments.row_probes import RowProbe
+from penchant.instruments.steadiness_columns import AT as STEADY
+from penchant.instruments.steadiness_columns import COLUMNS as STEADINESS
 from penchant.records import BaseResult, Estimate
 from penchant.report.sections import Section
 from penchant.report.significance import Shown

@@ -22,8 +22,8 @@ import penchant as pc
 from chat_models import answering_model, chat_model
 from completion_server import serving
 from penchant.errors import DataError, MethodError, ModelError
+from penchant.instruments.answer_steadiness import MISMATCH, OVER_ORDERS, SHARES, TURNED
 from penchant.instruments.elicitation import orders_of, phrases_of
-from penchant.instruments.elicitation_estimates import MISMATCH, OVER_ORDERS, SHARES, TURNED
 
 OPTIONS = ("no", "maybe", "yes")
 SET: dict[str, Any] = {

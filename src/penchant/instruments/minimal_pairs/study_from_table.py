@@ -13,7 +13,7 @@ from penchant.instruments.minimal_pairs.data import read_pairs
 from penchant.instruments.minimal_pairs.length_audit import audit
 from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
-from penchant.instruments.user_table import ID, Role, StudyParts, TableReader, UserTable, power_sentence
+from penchant.instruments.study_from_table import ID, Role, StudyParts, TableReader, UserTable, power_sentence
 from penchant.models.load import LanguageModel
 from penchant.stats.power import detectable_share
 from penchant.wording.templates import Text

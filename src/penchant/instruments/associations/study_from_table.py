@@ -12,7 +12,7 @@ from penchant.corpus.stimulus_sets import read_stimuli
 from penchant.errors import DataError
 from penchant.instruments.associations.probe import words_of
 from penchant.instruments.associations.weat_seat import WEAT
-from penchant.instruments.user_table import Role, StudyParts, TableReader, UserTable, cells, power_sentence
+from penchant.instruments.study_from_table import Role, StudyParts, TableReader, UserTable, cells, power_sentence
 from penchant.plurals import first_of
 from penchant.stats.power import detectable_effect_size
 from penchant.tables.data_sources import SET_FILE

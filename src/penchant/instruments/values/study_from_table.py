@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from penchant.errors import DataError
-from penchant.instruments.user_table import ID, Role, StudyParts, TableReader, UserTable, csv_text, power_sentence
+from penchant.instruments.study_from_table import ID, Role, StudyParts, TableReader, UserTable, csv_text, power_sentence
 from penchant.instruments.values.data import SETS, StatementRow, read_values
 from penchant.instruments.values.probe import Values
 from penchant.stats.power import detectable_mean

@@ -10,6 +10,7 @@ import polars as pl
 
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.errors import MethodError
+from penchant.instruments.answer_steadiness import steadiness
 from penchant.instruments.elicit_settings import Phrases
 from penchant.instruments.elicitation import (
     ChoiceQuestion,
@@ -18,7 +19,6 @@ from penchant.instruments.elicitation import (
     elicited,
     phrases_of,
 )
-from penchant.instruments.elicitation_estimates import steadiness
 from penchant.instruments.minimal_pairs.formats import ROLES
 from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.instruments.minimal_pairs.scored_pairs import items_table

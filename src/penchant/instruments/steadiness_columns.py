@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from penchant.instruments.answer_steadiness import MISMATCH, OVER_ORDERS, OVER_REPLIES, SHARES, TURNED
 from penchant.instruments.elicitation import HEDGED, OPTION, REFUSED, UNREAD
-from penchant.instruments.elicitation_estimates import MISMATCH, OVER_ORDERS, OVER_REPLIES, SHARES, TURNED
 from penchant.views.row_selection import At
 from penchant.views.tables import Column, number
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from pages import numbers, table_of
 from penchant.errors import DataError
-from penchant.stats.raters import mean_over_raters, with_others, worth
+from penchant.stats.rated_mean import mean_over_raters, with_others, worth
 
 Array = NDArray[np.float64]
 

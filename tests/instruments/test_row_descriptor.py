@@ -11,7 +11,7 @@ import scipy
 
 from penchant.errors import MethodError
 from penchant.instruments.measures import Contrast, Mean, Measure, estimates, require_columns
-from penchant.instruments.row_instruments import claims_of
+from penchant.instruments.row_descriptor import claims_of
 from penchant.records import Estimate
 from penchant.views.claims import judged
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from penchant.errors import DataError
+from penchant.instruments.answer_steadiness import steadiness
 from penchant.instruments.elicit_settings import Phrases
 from penchant.instruments.elicitation import ChoiceQuestion, elicitation_columns, elicited, phrases_of
-from penchant.instruments.elicitation_estimates import steadiness
 from penchant.instruments.session import Session
 from penchant.instruments.values.cells import number_alone, placed, without_unanswered
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, AskedTemplate, ChatPart, Statement, ValuesSet
