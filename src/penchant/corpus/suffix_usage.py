@@ -104,7 +104,7 @@ class Usage:
 
     @cached_property
     def suffixes(self) -> dict[str, None]:
-        """The distinct nonempty suffixes of all words, in order."""
+        """The distinct nonempty suffixes of all words, in order of first appearance."""
         return dict.fromkeys(suffix for forms in self.forms.values() for suffix in forms.values() if suffix)
 
     @cached_property

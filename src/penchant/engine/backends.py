@@ -56,7 +56,7 @@ class Backend(Protocol):
         ...
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Wait for a batch to finish; return it with its requested values, in order."""
+        """Wait for a submitted batch to finish; return it with its values, in the order of its requests."""
         ...
 
 
@@ -77,7 +77,7 @@ class InTurn(ABC):
 
     @abstractmethod
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the batch's requested values in order, on the last axis for attention, else on the first."""
+        """Return the batch's values in the order of its requests, on the last axis for attention, else on the first."""
 
 
 class LocalBackend(InTurn):

@@ -31,7 +31,7 @@ HINT = "see penchant schema grammar"
 
 
 def _as_text(value: object) -> str:
-    """Return a value as a text. Raises ValueError if YAML reads it as another type, such as `true`."""
+    """Return a value as a string. Raises ValueError if YAML has read it as another type, as it does `true`."""
     if value is None or not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"expected a string, got {value!r}: put quotes around a word that YAML reads as another type")
     return as_text(value)

@@ -212,7 +212,7 @@ class _Reader:
         if name not in self.entry.slots:
             raise self.error(key, f"there is no slot '{name}'", near(name, self.entry.slots))
         message = f"slot '{name}' is not drawn before this one"
-        raise self.error(key, message, f"drawn before: {', '.join(before) or 'none'}")
+        raise self.error(key, message, f"slots drawn before it: {', '.join(before) or 'none'}")
 
     def _feature(self, text: str, key: tuple[str, ...], before: Collection[str]) -> tuple[str, str]:
         name, dot, feature = text.partition(".")

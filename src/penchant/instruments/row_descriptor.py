@@ -145,7 +145,7 @@ def claims_of(measure: Measure, noun: str) -> tuple[Claim, ...]:
 
 
 def _levels(measure: Measure, found: Sequence[RowSource]) -> list[Line]:
-    """Return the estimates at each level, none if there is only one."""
+    """Return the estimates at each level of the measure's factor; an empty list if it has only one level."""
     at = At(measure=measure.name, **{measure.by: but(ALL)})
     lines = [line for source in found for line in source.only(at)]
     return lines if len({line[measure.by] for line in lines}) > 1 else []

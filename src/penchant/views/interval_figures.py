@@ -144,7 +144,7 @@ class Forest:
 class Panels:
     """Several forest plots in one figure with the given number of columns, each with its own title.
 
-    The numbers are in the table named `numbers`.
+    `numbers` is the name of the table that lists the plotted values.
     """
 
     name: str

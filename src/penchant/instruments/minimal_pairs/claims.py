@@ -56,9 +56,9 @@ def _acceptability(source: RowSource, name: str) -> bool:
 
 
 def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the gaps in accuracy between unequal and equal lengths, by every normalisation.
+    """Yield the gaps in accuracy between pairs of unequal and of equal length, under each normalisation.
 
-    If no paradigm of a data set has pairs of equal and of unequal length, one gap without a value is yielded.
+    For a data set in which no paradigm has both kinds of pairs, yield one gap without a value.
     """
     nothing = dict.fromkeys(("value", "low", "high"), math.nan)
     for source in found:
