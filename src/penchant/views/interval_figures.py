@@ -109,11 +109,13 @@ class Forest:
         lines = list(together(shown, self.at))
         if not lines:
             return []
-        levels = self.levels or (_field(line, self.marks) for line in lines)
-        marks = [source.model for source in shown] if self.marks == "model" else list(dict.fromkeys(levels))
+        levels = self.levels or list(dict.fromkeys(_field(line, self.marks) for line in lines))
+        names = [source.model for source in shown] if self.marks == "model" else levels
+        drawn = {_field(line, self.marks) for line in lines if line["value"] == line["value"] and not is_few(line.row)}
+        marks = {name: place for place, name in enumerate(names) if name in drawn}
         return [self._chart(lines, marks, text.get("figures", self.name, "axis"))]
 
-    def _chart(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
+    def _chart(self, lines: Sequence[Line], marks: Mapping[str, int], axis: str) -> Any:
         if not self.panel:
             return self._plot(lines, marks, axis)
         parts: dict[str, list[Line]] = {}
@@ -122,7 +124,7 @@ class Forest:
         plots = [self._plot(part, marks, axis).properties(title=level) for level, part in parts.items()]
         return alt.concat(*plots, columns=2).resolve_scale(x="shared")
 
-    def _plot(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
+    def _plot(self, lines: Sequence[Line], marks: Mapping[str, int], axis: str) -> Any:
         rows = [self._row(line) for line in lines]
         order = _ranked(rows) if self.ranked else list(dict.fromkeys(row["row"] for row in rows))
         layers = [reference(self.null, log=self.log), *interval_layers(rows, order, axis, self.marks, marks, self.form)]
@@ -177,17 +179,23 @@ def _field(line: Line, name: str) -> str:
 
 
 def interval_layers(
-    rows: Sequence[dict[str, Any]], order: Sequence[str], axis: str, marks: str, levels: Sequence[str], form: str
+    rows: Sequence[dict[str, Any]],
+    order: Sequence[str],
+    axis: str,
+    marks: str,
+    levels: Mapping[str, int] | Sequence[str],
+    form: str,
 ) -> list[Any]:
     """Return the chart layers of intervals and points: a line for each value of the field `row`, a mark for each level.
 
     `marks` is the field that contains the `levels`, `order` the order of the rows, and `form` the number format of
-    tooltips. Colours follow the order of `levels`. The axis of a long plot is at the top.
+    tooltips. Colours and shapes are numbered by `levels`, or follow their order. The axis of a long plot is at the top.
     """
     across = alt.Axis(orient="top" if len(order) > LONG else "bottom", labelFlush=False)
     names = list(levels)
-    colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
-    shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
+    places = [levels[name] if isinstance(levels, Mapping) else i for i, name in enumerate(names)]
+    colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in places])
+    shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in places])
     legend = alt.Legend(orient="bottom", columns=1 if sum(map(len, names)) > SHORT else len(names))
     base = alt.Chart(inline(list(rows))).encode(
         y=alt.Y("row:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=320)),

@@ -23,8 +23,8 @@ class ItemColumn:
     """A column of the item table, identified by its name in the items; omitted if the items lack it.
 
     `kind` is as in `report.item_browser.BrowserColumn`. If `varies`, the column is omitted unless it has several
-    values. `digits` and `signed` format numbers. The heading is the name unless `text.yaml` has one under `items`,
-    `columns`.
+    values, and differs from those before it. `digits` and `signed` format numbers. The heading is the name unless
+    `text.yaml` has one under `items`, `columns`.
     """
 
     name: str
@@ -92,8 +92,7 @@ class Items:
             BrowserColumn(
                 _head(own, column.name), column.kind, _spelled(first[column.name]), "", column.digits, column.signed
             )
-            for column in self.columns
-            if column.name in first.columns and (not column.varies or first[column.name].n_unique() > 1)
+            for column in self._columns(first)
         ]
         strips, remarks = [], {}
         for model, result in zip(models(results), results, strict=True):
@@ -111,6 +110,18 @@ class Items:
         parallel = self.parallel(results) if callable(self.parallel) else self.parallel
         item_table = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), parallel, sums)
         return joined.table(item_table, models(results))
+
+    def _columns(self, items: pl.DataFrame) -> list[ItemColumn]:
+        """Return the columns to show for these items."""
+        shown: list[ItemColumn] = []
+        for column in self.columns:
+            if column.name not in items.columns:
+                continue
+            values = items[column.name]
+            repeated = values.n_unique() == 1 or any(values.equals(items[each.name]) for each in shown if each.varies)
+            if not (column.varies and repeated):
+                shown.append(column)
+        return shown
 
     def _remarks(self, result: BaseResult, text: Text) -> Sequence[str]:
         if self.remark is not None:

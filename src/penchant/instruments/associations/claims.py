@@ -33,7 +33,7 @@ def _category(line: Line) -> str:
 
 
 def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the category of a line, under the key "category", and the labels of its four lists, keyed by set.
+    """Return the category of a line ("" if it is the only one) and the labels of its four lists, keyed by set.
 
     The result is {} if nothing was measured, or if the results were saved by a version that did not store the labels.
     """
@@ -44,7 +44,8 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
             if name in result.items.columns:
                 known = result.items.select("category", side, name).unique().filter(category=line["category"])
                 labels |= dict(known.select(side, name).iter_rows())
-    return {"category": str(line["category"]), **labels} if len(labels) == len(SIDES) else {}
+    alone = len({each for result in results for each in result.items["category"].unique()}) == 1
+    return {"category": "" if alone else str(line["category"]), **labels} if len(labels) == len(SIDES) else {}
 
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Callable, Sequence
@@ -197,7 +198,7 @@ def _of_words(result: BaseResult) -> list[tuple[str, pl.DataFrame]]:
     return [
         (
             named(category, label),
-            items.group_by("side", "word", maintain_order=True)
+            items.group_by("side", "list", "word", maintain_order=True)
             .agg(pl.col("association").mean())
             .rename({"side": "set"}),
         )
@@ -211,7 +212,8 @@ def _of_attributes(result: BaseResult) -> list[tuple[str, pl.DataFrame]]:
         (
             named(attributes["category"][0], attributes["label"][0]),
             attributes.select(
-                pl.col("side").alias("set"), pl.col("stimulus").alias("word"), pl.col("value").alias("association")
+                *(pl.col("side").alias("set"), pl.lit("").alias("list")),
+                *(pl.col("stimulus").alias("word"), pl.col("value").alias("association")),
             ),
         )
         for _, attributes in only(associations, "context").group_by("category", maintain_order=True)
@@ -224,14 +226,16 @@ def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str, axis: str) -
 
 
 def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.LayerChart:
+    lists = {side: f"{side} {name}" for side, name in frame.select("set", "list").unique().iter_rows() if name}
     shown = frame.drop_nulls("association").filter(pl.col("association").is_finite())
     sets = [side for side in SIDES if side in set(shown["set"])]
     rows = [
         {"category": category, "model": model, "set": side, "item": word, "association": value}
-        for side, word, value in shown.iter_rows()
+        for side, word, value in shown.select("set", "word", "association").iter_rows()
     ]
     x = alt.X("association:Q", title=axis, axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True))
-    y = alt.Y("set:N", sort=sets, title=None, axis=alt.Axis(grid=False))
+    named_sets = alt.Axis(grid=False, labelLimit=100, labelExpr=f"{json.dumps(lists)}[datum.value] || datum.value")
+    y = alt.Y("set:N", sort=sets, title=None, axis=named_sets)
     shades = alt.Scale(domain=list(SIDES), range=list(COLOURS[:4]))
     colour = alt.Color("set:N", scale=shades, legend=None)
     marks = (

@@ -130,6 +130,7 @@ def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
     most = max((row["pairs"] for row in rows), default=0)
     whole = alt.Axis(format=",d", **({"values": list(range(most + 1))} if most < 6 else {}))  # whole pairs only
     scale = alt.Scale(domain=list(LENGTHS.values()), range=list(figures.COLOURS[1 : 1 + len(LENGTHS)]))
+    legend = alt.Legend(values=[kind for kind in LENGTHS.values() if any(row["lengths"] == kind for row in rows)])
     return (
         alt.Chart(inline(rows))
         # mark_bar with both x and x2 draws a thin horizontal bar; mark_rect takes all four sides.
@@ -144,12 +145,14 @@ def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
             y=alt.Y("none:Q", title="pairs", axis=whole),
             y2=alt.Y2("pairs:Q"),
             description="said:N",
-            color=alt.Color("lengths:N", title=_WORDS.get("lengths"), sort=list(LENGTHS.values()), scale=scale),
+            color=alt.Color(
+                "lengths:N", title=_WORDS.get("lengths"), sort=list(LENGTHS.values()), scale=scale, legend=legend
+            ),
             row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
             tooltip=[
                 alt.Tooltip("model:N"),
                 alt.Tooltip("lengths:N"),
-                alt.Tooltip("difference:Q", title="|A|−|U|"),
+                alt.Tooltip("difference:Q", title="difference"),
                 alt.Tooltip("pairs:Q"),
             ],
         )

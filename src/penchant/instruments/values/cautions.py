@@ -50,7 +50,7 @@ def value_cautions(
         yield CAUTIONS.get("weak", cells=weak)
     crooked = [name(e.by) for e in rows if e.measure == SIGMA and any(note.code in CROOKED for note in e.notes)]
     if crooked:
-        yield CAUTIONS.get("crooked", cells=crooked, line=settings.calibration)
+        yield CAUTIONS.get("crooked", cells=crooked)
     bent = [f"{name(e.by)} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
     if bent:
         yield CAUTIONS.get("bent", cells=bent)
