@@ -143,6 +143,8 @@ def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"Tests are two-sided unless stated otherwise: {tests}."
     if families:
         yield f"p-values are adjusted by Holm's method [@holm1979] within families of up to {max(families)} tests."
+    elif tests:
+        yield "No p-value is adjusted, since each family has one test."
     if any(len(verdict.models) > 1 for verdict in verdicts):
         yield "Models are compared on the same items."
 

@@ -199,7 +199,7 @@ class Claim:
         """Return the phrase for the level that a verdict is about; `again`: the sentence has named it before."""
         direction = "" if self.compared else verdict.direction
         known = {"place": verdict.place, "direction": direction, "again": again, **verdict.facts}
-        return words.get("place", **known) or verdict.place
+        return words.get("place", **known) or ("" if again and words.has("place") else verdict.place)
 
     def _shown_row(self, verdict: Verdict) -> Estimated:
         """Return the estimate for display; the sign of a clear difference between models is reversed if negative."""
