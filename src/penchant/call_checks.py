@@ -87,7 +87,7 @@ def _mend(function: str, parameter: inspect.Parameter, value: object) -> str:
         return f"call {function}() once for each element"
     default = parameter.default
     such = f", such as {parameter.name}={default!r}" if default not in (inspect.Parameter.empty, None, "") else ""
-    words = {"Integral": "a whole number", "Real": "a number", "str": "a text", "bool": "True or False"}
+    words = {"Integral": "a whole number", "Real": "a number", "str": "a string", "bool": "True or False"}
     types = [each.__name__ for part in _parts(str(parameter.annotation)) for each in _PLAIN[part]]
     wanted = dict.fromkeys(words[each] for each in types if each in words)
     return f"give {' or '.join(wanted)}{such}" if wanted else ""

@@ -35,7 +35,8 @@ MOST_ALIKE = 5
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that control a terminal instead of being displayed, and surrogates.
 
-They are control characters except tab and line feed, other line breaks, and changes of writing direction.
+Besides surrogates, these are changes of writing direction, Unicode line breaks, and control characters other than tab
+and line feed.
 """
 _DIRECTING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Characters that change the writing direction of the text after them."""
@@ -159,7 +160,7 @@ class ModelWarning(UserWarning):
 
 
 class CacheWarning(UserWarning):
-    """Warning about the answer cache, which does not affect the results."""
+    """Warning about a problem with the answer cache that does not affect the results."""
 
 
 class SheetRow(int):
@@ -266,7 +267,7 @@ class OutputError(PenchantError):
 def machine_error(error: Exception) -> OSError | MemoryError | None:
     """Return the system error that caused another library's error, or None.
 
-    A text such as "(os error 28)" in the message also identifies it.
+    It is `error` itself, or is named in the message by a phrase such as "(os error 28)".
     """
     if isinstance(error, OSError | MemoryError):
         return error
@@ -283,7 +284,8 @@ def of_machine(error: OSError | MemoryError) -> PenchantError:
 def together(errors: Sequence[DataError]) -> DataError:
     """Combine errors into the first one, whose notes list the others, up to `MOST_LISTED` in all.
 
-    If more than `MOST_ALIKE` errors differ only in row or place, only the first of them is listed, with their rows.
+    If more than `MOST_ALIKE` errors differ only in row or place, only the first is listed, with the rows or
+    places of the others.
     """
     first, *others = errors
     first.more = len(others)
@@ -316,7 +318,7 @@ def _on_lines(errors: Sequence[DataError]) -> str:
 
 
 def places(wheres: Sequence[str]) -> str:
-    """Join the first twenty places with commas; consecutive places in one file name the file only once."""
+    """Join the first twenty places with commas, naming a file only once for consecutive places in it."""
     shown: list[str] = []
     before = ""
     for where in wheres[:MOST_LISTED]:
@@ -336,7 +338,7 @@ def in_words(error: Mapping[str, Any]) -> str:
         return str(error["ctx"]["error"])
     value = error.get("input")
     if error["type"] == "string_type" and isinstance(value, bool):
-        return f"is {str(value).lower()}, not a text: put it in quotes"
+        return f"is {str(value).lower()}, not a string: put it in quotes"
     shown = f", got {shortened(value)}" if isinstance(value, str | int | float | bool) else ""
     return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"
 

@@ -140,7 +140,7 @@ def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) ->
     """Raise OutputError if `out` exists and is not of the expected kind, so that only such files are replaced.
 
     `is_kind` tests whether a file is of that kind, and `kind` describes the kind in the message. An empty file may be
-    replaced, a file that cannot be read may not.
+    replaced; a file that cannot be read may not.
     """
     target = Path(out)
     try:
@@ -236,7 +236,7 @@ def write_parquet(
     row_group_size: int | None = None,
     compression: Literal["zstd", "uncompressed"] = "zstd",
 ) -> None:
-    """Write a table as Parquet with row groups of `row_group_size`.
+    """Write a table as Parquet, with `row_group_size` rows in each row group.
 
     Raises OutputError if the file cannot be written.
     """

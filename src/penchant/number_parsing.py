@@ -15,7 +15,7 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*")
 
 
 def numeral(text: str) -> int | float | None:
-    """Return the number represented by a text, or None if it is not a number.
+    """Return the number that a string represents, or None if the string is not a number.
 
     Underscores, digits of other scripts, `inf`, `nan` and values too large for a float are rejected. The sign of zero
     is dropped.
@@ -36,7 +36,7 @@ def decimal_comma(cell: str) -> bool:
 
 
 def localised(text: str, decimal: str) -> int | float | None:
-    """Return the number in a text that uses the decimal mark `decimal`: a point, a comma, or "" if unknown.
+    """Return the number that a string represents, or None; `decimal` is its decimal mark, or "" if unknown.
 
     Raises ValueError for an ambiguous number, such as 1,000.
     """

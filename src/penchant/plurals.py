@@ -51,6 +51,6 @@ def of_all(n: int, whole: int, noun: str, verb: str = "") -> str:
 
 
 def first_of(texts: Sequence[object], most: int, *, separator: str = ", ") -> str:
-    """Return the first `most` texts and the number of the rest: "a, b and 3 more", or "a; b; and 3 more"."""
+    """Return the first `most` texts and the number of others, joined: "a, b and 3 more", or "a; b; and 3 more"."""
     shown, rest = separator.join(map(str, texts[:most])), len(texts) - most
     return f"{shown}{' ' if separator == ', ' else separator}and {rest:,} more" if rest > 0 else shown

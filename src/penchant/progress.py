@@ -66,7 +66,8 @@ Advance: TypeAlias = Callable[[float, float], None]
 def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
     """Display progress on stderr: the amount done, the rate in `unit` per second and the remaining time.
 
-    In a terminal, bars appear after two seconds; elsewhere, occasional lines are written.
+    In a terminal, bars appear after two seconds; elsewhere, occasional lines are written. Yields a function that takes
+    the label of a task and returns its `Advance` function.
     """
     if not sys.stderr.isatty():
         yield LineProgress(f" {unit}" if unit else "").start
@@ -100,7 +101,7 @@ def bar(label: str, total: int) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Display a spinner with a text and the elapsed time, under the same conditions as `bar`."""
+    """Display a spinner with the message `text` and the elapsed time, under the same conditions as `bar`."""
     if not _free():
         yield
         return

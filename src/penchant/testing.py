@@ -129,11 +129,11 @@ def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: st
         keys = [*mine.columns[: mine.columns.index("value")], "n"]
         assert mine.select(keys).equals(theirs.select(keys)), f"{way}: {place} of {model} has different estimates"
         gap = (mine["value"] - theirs["value"]).fill_nan(0).abs() / mine["value"].fill_nan(0).abs().clip(1)
-        assert not (gap > ROUNDING).any(), f"{way}: {place} of {model} has different numbers"
+        assert not (gap > ROUNDING).any(), f"{way}: {place} of {model} has different values"
 
 
 def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
-    """Raise AssertionError if a data frame gives different numbers than the file with the same content."""
+    """Raise AssertionError if a data frame gives results that differ from those of the file with the same content."""
     info = described.probe.model_fields.get("data")
     if info is None or not any(isinstance(part, TableField) and part is not DOCUMENT for part in info.metadata):
         return

@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
         ("seed: 4294967296", "seed: input should be less than or equal to 4294967295"),
         (f"seed: {TOO_LARGE}", "less than or equal to 4294967295"),
         ("models: ['']", "models.0: string should have at least 1 character"),
-        ("models: [true]", "models.0: is true, not a text: put it in quotes"),
+        ("models: [true]", "models.0: is true, not a string: put it in quotes"),
         ("allow_pickle: 1", "allow_pickle: input should be a valid boolean"),
         ("vectors: {v: {method: glove, size: 1000000000}}", "vectors.v.size: input should be less than or equal to"),
         ("vectors: {v: {method: glove, x_max: .inf}}", "vectors.v.x_max: input should be a finite"),

@@ -50,7 +50,7 @@ def one_worker(
 def test_work_that_kills_workers_is_an_error_that_names_it(machines: Any) -> None:
     with one_worker(machines) as workers:
         workers.submit(Job("search", (Bomb(), Bomb()), None, lambda _: "the text 'The cat.'"))
-        with pytest.raises(ClusterError, match=r"the text 'The cat\.': 2 workers died while working on this"):
+        with pytest.raises(ClusterError, match=r"the text 'The cat\.': 2 workers died while processing this input"):
             workers.collect()
         assert workers.losses.workers == 2
 

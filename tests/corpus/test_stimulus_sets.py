@@ -215,7 +215,7 @@ QUOTES = "put quotes around a word that YAML reads as another type"
         ("suffixes.words.rose", ["plural", "off"], ": there is no group of suffixes 'off' — did you mean of?"),
         ("suffixes.words.ros", "plural", ": there is no word 'ros' — did you mean rose?"),
         ("suffixes.roots", {}, ": unknown key"),
-        ("language", False, ": is false, not a text: put it in quotes"),
+        ("language", False, ": is false, not a string: put it in quotes"),
         ("lexicon", "x", ": unknown key"),
     ],
 )
@@ -343,7 +343,7 @@ def test_a_seat_file_is_one_object_over_many_lines(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"category": "C1", "set": "X", "word": "a"}', ", targ1: is missing — such a file is one object with targ1,"),
+        ('{"category": "C1", "set": "X", "word": "a"}', ", targ1: is missing — a SEAT or CEAT file is one object"),
         (json.dumps(seat(*"abcd")) + "\n\n" + json.dumps(seat(*"abcd")), ", line 3: is not one JSON object: Extra"),
         ("[1]", ": input should be a valid dictionary"),
         ("{\n'targ1': 1}", ", line 2: is not one JSON object: Expecting property name"),
@@ -424,7 +424,7 @@ def test_words_keep_their_spelling_and_are_compared_in_any(write: Write, one: st
         ("C1,X,a,,\nC1,B,a,,\n", ", line 2, field 'set': category 'C1' has no words of set Y and A"),
         (
             "C1,X,a,p,\nC1,X,b,,\nC1,X,b,q,\n",
-            ", line 4, field 'label': set X of category 'C1' has the label 'p' in an earlier row",
+            ", line 4, field 'label': set X of category 'C1' has another label, 'p', in an earlier row",
         ),
         ("", ": contains no rows"),
     ],

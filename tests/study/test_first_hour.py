@@ -193,7 +193,7 @@ def test_a_saved_result_is_reported_exported_and_compared(lm: Any, tmp_path: Pat
     first.save(tmp_path / "a")
     second.save(tmp_path / "b")
     page = pc.report(tmp_path / "a").read_text("utf-8")
-    assert "<title>Saved results" in page and "without a manifest: its machine is unknown" in page
+    assert "<title>Saved results" in page and "without a manifest: the machine used is unknown" in page
     assert {path.name for path in pc.export(tmp_path / "a", "csv")} >= {"minimal-pairs-accuracy.csv"}
     expected = pc.compare(first, second)
     assert pc.compare(tmp_path / "a", tmp_path / "b").drop("probe").equals(expected, null_equal=True)

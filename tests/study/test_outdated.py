@@ -58,7 +58,7 @@ def test_what_is_old_is_told_until_it_is_made_anew(
     assert told(penchant("run", study, "-o", "out", "--resume")).count(OLD) == 4
     left = told(penchant("export", "out", "--to", "csv"))
     assert "minimal-pairs-differences.csv" in left.partition("note: csv: ")[2].partition("note: ")[0]
-    assert "are no longer made: remove them" in left
+    assert "are no longer exported: remove them" in left
 
 
 def test_a_comparison_and_what_says_nothing_are_left_alone(penchant: Program, study: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_directory_that_holds_one_study(study: Path, tmp_path: Path) -> None:
     write(tmp_path / "set.yaml", "name: no study\n")
     assert read_study(tmp_path)[0].study == "s"
     write(tmp_path / "t.yml", study.read_text("utf-8"))
-    with pytest.raises(StudyError, match=r"contains 2 study files — give one: s\.yaml, t\.yml"):
+    with pytest.raises(StudyError, match=r"contains 2 study files, expected one — give one: s\.yaml, t\.yml"):
         read_study(tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(StudyError, match="contains no study file — create one with penchant init"):

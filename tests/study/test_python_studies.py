@@ -119,7 +119,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
             lambda: pc.run(study(), "out", workers=2),
             "workers, cpus and gpus apply only to a cluster — set the argument `on`, for example on=",
         ),
-        (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is given — omit models"),
+        (lambda: pc.run(study(), "out", models=[]), "run(), models: no model was given — omit models"),
         (lambda: pc.run(endless, "out"), "study: contains itself"),
         (lambda: pc.run(study(), "pairs.csv/out"), "cannot be written: Not a directory"),
         (lambda: pc.run(study(models=["no-such-model"]), "out"), "no-such-model: no such directory, and it cannot be"),

@@ -1,4 +1,4 @@
-"""`penchant score --on`: scoring of any number of files by the workers of a cluster, into a directory."""
+"""`penchant score --on`: scoring of any number of files by the workers of a cluster, with tables in a directory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def stream(
     resume: bool,
     on_error: str,
 ) -> None:
-    """Score the files that `names` refer to, write tables to `out` and a summary to standard error."""
+    """Score the files that `names` refer to; write tables to `out` and a summary to standard error."""
     from penchant.cluster.connect import imported, joined
     from penchant.cluster.model_transfer import wanted
     from penchant.cluster.pool import WorkerPool

@@ -55,10 +55,10 @@ def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]
 def texts_of(
     file: str, columns: Sequence[str], *, blank: Collection[str] = (), codes: Collection[str] = ()
 ) -> list[list[tuple[str, str]]]:
-    """Return the (text, place) pairs of all rows of a table, as one list for each column.
+    """Return the (text, location) pairs of all rows of a table, as one list for each column.
 
-    Columns in `blank` may have empty cells; columns in `codes` may contain integers, which are read as text. Raises
-    DataError that lists all other cells without text.
+    Columns in `blank` may have empty cells; columns in `codes` may contain integers, which are read as strings.
+    Raises DataError, listing the cells, if other cells contain no text; MethodError if `file` is standard input.
     """
     from penchant.tables.rows import lacking, read_rows
 

@@ -112,7 +112,7 @@ def load_language_model(
     rehash: bool = False,
     probabilities: bool = True,
 ) -> LanguageModel:
-    """Load a language model for scoring or, unless `probabilities`, only for its vectors.
+    """Load a language model for scoring, or only for its vectors if `probabilities` is false.
 
     Raises ModelError if the model cannot be loaded or is a set of static word vectors.
     """
@@ -137,9 +137,9 @@ def load_language_model(
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> ClusterOptions | None:
-    """Return the cluster on which to run, or None for this process.
+    """Return the cluster on which to run, or None to run in this process.
 
-    Raises ClusterError for an invalid address, and MethodError if only the resources of workers are given.
+    Raises ClusterError for an invalid address, and MethodError if workers or resources are set without a cluster.
     """
     from penchant.cluster.connect import ClusterOptions
 

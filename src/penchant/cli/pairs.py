@@ -102,7 +102,7 @@ def repair(
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same words.")] = 0,
     trust_remote_code: Remote = False,
 ) -> None:
-    """Replace the word that differs with words that have the same features until the token lengths are equal."""
+    """Replace each pair's differing words with others of the same features, until the token lengths are equal."""
     from penchant.grammar.grammar import find_grammar, read_grammar
     from penchant.instruments.minimal_pairs.build_fair_pairs import Counters
     from penchant.instruments.minimal_pairs.data import read_many
@@ -193,7 +193,7 @@ def _required(tokenizer: list[str] | None) -> list[str]:
     from penchant.errors import MethodError
 
     if not tokenizer:
-        raise MethodError("no tokenizer is given", hint="give the models to compare: -t MODEL -t MODEL")
+        raise MethodError("no tokenizer was given", hint="give the models to compare: -t MODEL -t MODEL")
     return tokenizer
 
 
@@ -208,7 +208,7 @@ def _refuse(out: Path | None, pair_sets: Sequence[PairSet]) -> None:
 
 
 def _output(fair_set: FairSet, out: Path | None) -> None:
-    """Write the pairs to `out` and the table to stdout; without `out`, the pairs to stdout and the table to stderr."""
+    """Write pairs to `out` and the table of counts to stdout; without `out`, pairs to stdout and counts to stderr."""
     from penchant.files import write_text
     from penchant.report.tables import aligned
 

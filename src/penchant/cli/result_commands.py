@@ -120,7 +120,7 @@ def export(
     ] = None,
     trust_edited: EditedOption = False,
 ) -> None:
-    """Write what a paper needs, tables as LaTeX or CSV, figures, or results for other tools, and print the paths."""
+    """Write what a paper needs: tables as LaTeX or CSV, figures, or results for other tools; print the paths."""
     from penchant.report.export import absent
     from penchant.study.outcome_export import export_outcome
     from penchant.study.result_directories import read_outcome
@@ -141,9 +141,9 @@ def export(
 
 _DIR = re.compile(r"(penchant \w+) DIR\b")
 LINES = 12
-"""The maximum number of lines for a study of one instrument, including the two lines at the end of a command."""
+"""Maximum number of lines printed for a study of one instrument, including the two at the end of a command's output."""
 NOTES = 3
-"""The maximum number of lines for cautions, exceeded only if a single caution is longer."""
+"""Maximum number of lines printed for cautions, exceeded only if a single caution is longer."""
 
 
 def show(
@@ -155,10 +155,10 @@ def show(
     estimates: bool = True,
     full: bool = False,
 ) -> None:
-    """Print the answers of a study, then cautions, notes, the path of its page and a command to continue with.
+    """Print the answers of a study, then cautions, notes, the path of its report `page` and a next command.
 
     If `full`, print all tables and cautions, too. Without `estimates`, or with the directory of an `other` study, print
-    only differences. The directories are inserted into commands that texts suggest.
+    only differences. The directories are inserted into the suggested commands.
     """
     estimates = estimates and other is None
     named = command([str(directory or "DIR")])
@@ -183,7 +183,7 @@ def show(
 
 
 def _cautions(document: Document, *, brief: bool) -> list[str]:
-    """Return the cautions of all sections, or if `brief` the first sentences that fit into `NOTES` lines."""
+    """Return the cautions of all sections or, if `brief`, as many of their first sentences as fit in `NOTES` lines."""
     from penchant.report.html_context import BRIEF, cautions
     from penchant.report.terminal import columns, wrapped
 

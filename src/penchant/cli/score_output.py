@@ -1,4 +1,4 @@
-"""Functions that write scores and vectors to standard output, by format."""
+"""Functions that write scores and vectors to standard output, one function for each format."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def score(
     ] = False,
     on_error: OnErrorOption = "stop",
 ) -> None:
-    """Score sentences: one row of output for each line of input, in order."""
+    """Score sentences: one row of output for each line of input, in the same order."""
     where = place(on, workers, cpus, gpus)
     loaded = partial(load_language_model, model, dtype, device, trust_remote_code, allow_pickle)
     if where is not None:
@@ -258,7 +258,7 @@ def embed(
     trust_remote_code: TrustOption = False,
     allow_pickle: PickleOption = False,
 ) -> None:
-    """Show the contextual vector of each sentence: one row of output for each line of input, in order."""
+    """Show the contextual vector of each sentence: one row of output for each line of input, in the same order."""
     from penchant.engine.scorer import Scorer
 
     check_format(format, VECTOR_WRITERS)
@@ -280,9 +280,9 @@ def embed(
 
 
 def _source(file: str, column: str | None, prefix: str | None = None) -> Source:
-    """Return a function that returns a new iterator over (prefix, sentence, place).
+    """Return a function that returns a new iterator over (prefix, sentence, location).
 
-    Raises DataError if the file cannot be read, before a model is loaded.
+    Raises DataError at once if the file cannot be read.
     """
     if file != "-":
         require_file(file)

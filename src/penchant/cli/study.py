@@ -211,7 +211,7 @@ def _init_from_task(name: str, task: Path, data: Sequence[str], models: Sequence
     from penchant.study.study_from_lm_eval import study_of_task
 
     if not alone:
-        raise MethodError("--from-lm-eval takes one name: penchant init DIRECTORY --from-lm-eval TASK.yaml")
+        raise MethodError("--from-lm-eval takes only a directory: penchant init DIRECTORY --from-lm-eval TASK.yaml")
     _say_made(study_of_task(task, Path(name), models=models, data=data), Path(name))
 
 

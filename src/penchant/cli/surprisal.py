@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from penchant.engine.word_surprisal import WordScore
 
 Named: TypeAlias = tuple[object, str, list[tuple[int, int]], str]
-"""Number or name of a text, the text, the spans of its words, and its place for error messages."""
+"""Number or name of a text, the text, the spans of its words, and its location for error messages."""
 PARTS = ("lines", "paragraphs", "file")
 
 
@@ -179,7 +179,7 @@ def _source(
 ) -> Callable[[], Iterator[Named]]:
     """Return a function that returns a new iterator over the texts.
 
-    Raises DataError or MethodError if the input cannot be read, before a model is loaded.
+    Raises DataError or MethodError at once if the input cannot be read.
     """
     from penchant.engine.word_surprisal import white_space_words
 

@@ -51,7 +51,7 @@ class Node:
 
 @contextmanager
 def joined(place: ClusterOptions) -> Iterator[None]:
-    """Connect to the cluster, or start Ray on this machine, until the context exits.
+    """Connect to the cluster, or start Ray on this machine; disconnect when the context exits.
 
     Raises ClusterError if the connection fails, MethodError if a package is missing.
     """
@@ -83,7 +83,7 @@ def joined(place: ClusterOptions) -> Iterator[None]:
 
 
 def imported() -> Any:
-    """Return the module ray. Raises MethodError if it is not installed."""
+    """Return the module `ray`. Raises MethodError if it is not installed."""
     try:
         import ray
     except ImportError as error:

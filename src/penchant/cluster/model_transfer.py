@@ -48,7 +48,7 @@ def wanted(
 
 
 def sent(wanted: ModelDescription) -> ModelDescription:
-    """Store the model's files in the cluster's object store; return a copy of the description that refers to them.
+    """Store the model's files in the cluster's object store; return the description with references to them.
 
     Raises ClusterError if the model is too large, or has an adapter or a source text.
     """

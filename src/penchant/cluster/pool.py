@@ -52,7 +52,7 @@ class Losses:
 
 @dataclass(slots=True, eq=False)
 class _Hand:
-    """The driver's handle to a worker; `about` is None until the worker is ready."""
+    """The driver's handle to a worker; `about` is None until the worker is ready, `flying` has its unfinished jobs."""
 
     actor: Any
     opening: Any
@@ -93,7 +93,7 @@ class WorkerPool:
         self._queue.appendleft(job)
 
     def collect(self) -> tuple[Job, Any]:
-        """Wait until a job is finished; return it and its result.
+        """Wait until any submitted job is finished; return the job and its result.
 
         Raises the job's own errors, and ClusterError if the job cannot be run on the cluster.
         """
@@ -207,9 +207,9 @@ class WorkerPool:
         self._fruitless += 1
         jobs = list(hand.flying.values())
         if jobs and not gone:
-            jobs[0].deaths += 1  # a worker does its jobs in order
+            jobs[0].deaths += 1  # a worker runs its jobs in the order of assignment
             if jobs[0].deaths >= MOST_DEATHS:
-                message = f"{MOST_DEATHS} workers died while working on this; the last error: {lost}"
+                message = f"{MOST_DEATHS} workers died while processing this input; the last error: {lost}"
                 raise ClusterError(message, where=jobs[0].name(None), hint="increase the memory, or remove this input")
         if self._fruitless > MOST_STARTS:
             raise ClusterError(f"workers keep dying; the last error: {lost}", where=self._place.on)

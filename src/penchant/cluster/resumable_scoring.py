@@ -1,4 +1,4 @@
-"""Scoring of any number of texts on a cluster: workers score shards, and each shard results in one table.
+"""Scoring of any number of texts on a cluster: workers score shards (files of texts), with one table per shard.
 
     DIR/stream.json                      the scoring settings, and a summary of the run
     DIR/<shard>-<sha256>.parquet         the scores of a shard, named by the hash of its content
@@ -66,7 +66,7 @@ class ScoringSummary:
     def add(self, counted: ShardCounts) -> None:
         """Add a shard's counts. Raises ClusterError if a text is neither scored nor rejected."""
         if counted.inputs != counted.scores + counted.rejects:
-            message = f"a worker sent {counted.scores + counted.rejects} results for a shard of {counted.inputs} texts"
+            message = f"a worker sent {counted.scores + counted.rejects} results for a shard, expected {counted.inputs}"
             raise ClusterError(message)
         self.shards += 1
         self.inputs += counted.inputs
@@ -115,7 +115,7 @@ class Stream:
         return self.summary
 
     def _begin(self, *, resume: bool) -> dict[str, set[str]]:
-        """Return the content hashes of the finished tables, by shard name.
+        """Return the content hashes of the shards that have finished tables, by shard name.
 
         Raises StudyError if the directory cannot be used for this run.
         """
@@ -160,7 +160,7 @@ class Stream:
         yield None
 
     def _collect(self) -> int:
-        """Wait for a shard and write its tables; return 1, or 0 if the shard must be scored again."""
+        """Wait until a shard is scored and write its tables; return 1, or 0 if that shard must be scored again."""
         job, (counted, scores, rejects) = self.pool.collect()
         name, shard = job.what
         table = self.out / f"{name}-{counted.sha256}.parquet"

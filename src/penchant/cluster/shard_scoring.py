@@ -17,7 +17,7 @@ from penchant.engine.scorer import Scorer, scores_frame, valued
 from penchant.errors import DataError
 
 CHUNK = 1 << 13
-"""Number of texts scored together; the tables are kept on disk, so that memory use does not grow with a shard."""
+"""Number of texts scored together; the tables are kept on disk, so that memory use is independent of shard size."""
 METADATA = "penchant.shard"
 """Key of a shard's counts in the metadata of its table."""
 
@@ -82,7 +82,9 @@ REJECTS = {"record": pl.Int64(), "reason": pl.String(), "text": pl.String()}
 
 
 def scored(scorer: Scorer, shard: Shard, folder: Path) -> ScoredShard:
-    """Score the texts of a shard in order, and write the tables into `folder`; return their paths and the counts.
+    """Score the texts of a shard, write the tables into `folder`, and return the paths of the tables and the counts.
+
+    A shard whose content was scored in an earlier run is skipped.
 
     The columns of scores are record (the number of the line or row), text, score, n_tokens and logprobs; the columns of
     rejects are record, reason and text. Raises DataError if the file cannot be read or, unless `shard.reject`, if a

@@ -116,8 +116,8 @@ class Worker:
     def shard(self, shard: Shard, batch_tokens: int | None) -> tuple[ShardCounts, list[Any], list[Any]]:
         """Score a shard; return its counts and the tables of scores and of rejects.
 
-        A table is a list of references to its parts in the cluster's object store; it is empty if the shard has been
-        scored before.
+        Each table is a list of references to its parts in the cluster's object store; both lists are empty if the shard
+        has been scored before.
         """
         scorer = Scorer(self.model, batch_tokens=batch_tokens, backend=self._backend)
         with tempfile.TemporaryDirectory(prefix="penchant-") as folder:
@@ -146,7 +146,7 @@ class Worker:
             raise ModelError(error.message, where=f"{wanted.spec} on node {host}", hint=error.hint) from error
         if model.fingerprint != wanted.fingerprint:
             raise ClusterError(
-                f"differs from the driver's model: {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
+                f"differs from the driver's model: fingerprint {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
                 where=f"{wanted.spec} on node {host}",
                 hint="copy the same files to that node, or use a path that exists on this machine only",
             )
@@ -170,7 +170,7 @@ class Worker:
 
 
 def _put(file: Path | None) -> list[Any]:
-    """Put a file into the cluster's object store in parts; return references to the parts, none if `file` is None."""
+    """Put a file into the cluster's object store in parts; return references to the parts ([] if `file` is None)."""
     if file is None:
         return []
     with file.open("rb") as stream:

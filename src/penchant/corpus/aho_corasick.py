@@ -18,7 +18,7 @@ _DFA_BYTES = 1 << 20
 _BLOCK = 1 << 16
 """Number of characters encoded at once; a block fits in the processor's cache."""
 _OTHER, _INSIDE, _NEWLINE, _FIRST = range(4)
-"""Codes of characters that occur in no form (non-word, word, newline), and first code of characters that do."""
+"""Codes of characters that occur in no form (non-word, word, newline), and the first code of those that do."""
 
 Integers = NDArray[np.int64]
 

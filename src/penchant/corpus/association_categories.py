@@ -31,7 +31,7 @@ class WordList:
     behind: tuple[str, ...] = ()
 
     def sentences_alone(self) -> bool:
-        """Return True if most entries are sentences and their stimulus words are not declared."""
+        """Return True if most entries are sentences, without templates and without declared stimulus words."""
         return not self.behind and not self.bare() and not self.templates
 
     def bare(self) -> bool:

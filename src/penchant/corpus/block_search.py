@@ -37,12 +37,12 @@ DUPLICATES: tuple[str, ...] = get_args(Duplicates)
 
 @dataclass(frozen=True)
 class Extraction:
-    """Settings of an extraction: the words to search for, and the number of occurrences of each to keep.
+    """Settings of an extraction: the words to search for, and how many occurrences of each word to keep.
 
     `forms` maps each word to its surface forms. `segments` are bounds of sentence-length bins in words (see
     `occurrence_columns.segments`), or "all" for a single bin. At most `per_word` occurrences of a word are kept in each
-    bin; words with fewer than `minimum` are reported. `field` is the text field of JSON lines or the text column of
-    Parquet files.
+    bin; words with fewer than `minimum` in a bin are reported. `field` is the text field of JSON lines or the text
+    column of Parquet files.
     """
 
     forms: Mapping[str, Sequence[str]]
@@ -217,7 +217,7 @@ class Finder:
         return counted
 
     def _priorities(self, sentences: Sentences, hits: Hits, names: _Names) -> NDArray[np.uint64]:
-        """Return a pseudorandom sampling priority for each hit, a hash of the word and its sentence."""
+        """Return each hit's pseudorandom sampling priority, a hash of its word, its sentence and its number there."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         match self.settings.duplicates:
             case "near":

@@ -48,9 +48,9 @@ class GroupSearch:
 class GroupCounts:
     """Counts for one contrast, by group ("A", "B").
 
-    `sentences` counts the sentences that contain words of only one group, `total` all words in them, and `found` the
-    words searched for. `members` counts the words of the groups in all sentences. `both` is the number of sentences
-    with words of both groups, which belong to neither.
+    `sentences` counts the sentences that contain words of only one group, `total` all words in these sentences, and
+    `found` each of the words to count in them. `members` counts the words of the groups in all sentences. `both` is the
+    number of sentences with words of both groups, which count for neither group.
     """
 
     sentences: Counter[str] = field(default_factory=Counter)

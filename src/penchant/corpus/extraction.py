@@ -212,7 +212,7 @@ def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]
 
 @dataclass(frozen=True)
 class _State:
-    """Reading position: the current file, the number of its blocks read, the hashes of earlier files, and counts."""
+    """Reading position: the current file, the number of its blocks read, the hashes of earlier files, and a tally."""
 
     file: int = 0
     blocks: int = 0
@@ -267,7 +267,7 @@ class _Store:
         return _State(saved["file"], saved["blocks"], tuple(saved["hashes"]), Tally.from_json(saved["tally"]))
 
     def write(self, rows: Sequence[pl.DataFrame], state: _State) -> None:
-        """Write the new rows and then the reading position; `restore` ignores rows written after the last position."""
+        """Write the new rows and then the reading position; `restore` ignores rows after the last saved position."""
         self.parts.append(self._part(len(self.parts)))
         frame = pl.concat([pl.DataFrame(schema=ROWS), *rows]).sort("cell", "priority")
         write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="uncompressed")

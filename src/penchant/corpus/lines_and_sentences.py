@@ -18,8 +18,8 @@ from penchant.text_io import guessed_encoding, not_utf8
 class Units(NamedTuple):
     """Lines of a block: `text` in NFC, and `written` as in the file (the same object if the file is in NFC).
 
-    `numbers[i]` is the 1-based number of the record that contains line i. `records` is the number of records in the
-    block, `skipped` the number of unreadable ones, and `bad` the number of the first of these (0 if there are none).
+    `numbers[i]` is the 1-based number of the record that contains line i. `records` counts the records in the block,
+    `skipped` those that are unreadable; `bad` is the number of the first unreadable record, or 0 if there is none.
     """
 
     text: str

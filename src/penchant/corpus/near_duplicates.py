@@ -117,8 +117,8 @@ class NearDuplicates:
 class _Hashes(NamedTuple):
     """Hashes of the shingles that begin at each character of several newline-terminated texts.
 
-    `starts` and `ends` delimit the texts; `shingles` has the number of shingles of each, less than 1 for a text shorter
-    than a shingle.
+    `starts` and `ends` delimit the texts; `shingles` has the number of shingles of each text, less than 1 for a text
+    shorter than a shingle.
     """
 
     codes: NDArray[np.uint32]
@@ -145,7 +145,7 @@ class _Hashes(NamedTuple):
         return _Hashes(codes, starts, ends, sizes - SHINGLE)
 
     def repeated(self, share: float) -> NDArray[np.bool_]:
-        """Return a mask of the texts in which at least the proportion `share` of shingles may occur elsewhere too."""
+        """Return a mask of the texts in which at least the proportion `share` of shingles may also occur elsewhere."""
         single = _single(self.codes)
         for place in range(SHINGLE):  # a sequence that runs into the next text is not a shingle
             single[np.maximum(self.ends - place, 0)] = False

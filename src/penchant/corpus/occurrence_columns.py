@@ -90,7 +90,7 @@ def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
 
 
 def cut(occurrences: pl.DataFrame, segment: Segment) -> pl.DataFrame:
-    """Return the occurrences in a segment, in order, with sentences cut to windows if the segment has a `length`.
+    """Return the occurrences in a segment, in their original order; if it has a `length`, sentences are cut to windows.
 
     In windows, `start` and `end` are offsets in the window, and `words` is still the number of words in the sentence;
     forms with more words than the window are omitted.

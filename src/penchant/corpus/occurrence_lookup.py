@@ -36,7 +36,7 @@ def read_record(path: str | Path) -> dict[str, Any]:
 
 
 def short(record: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """Return (word, segment, number kept) for every word with too few occurrences in a segment."""
+    """Return (word, segment, number of occurrences kept) wherever this number is below the minimum."""
     minimum = record["recipe"]["minimum"]
     return [(cell["word"], cell["segment"], cell["kept"]) for cell in record["cells"] if cell["kept"] < minimum]
 
@@ -88,9 +88,9 @@ def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
 
     `occurrences` is the number of occurrences in the corpus; forms that never occur have 0. Tables by word and by
     segment also have `distinct`, the number of distinct occurrences (an estimate if `distinct_estimated` is true),
-    `near_duplicates`, the number of near duplicates dropped, `kept`, the number of occurrences kept, and `short`, the
-    segments in which fewer than the minimum are kept (by word) or the number of words with fewer (by segment). Raises
-    MethodError for any other value of `by`.
+    `near_duplicates`, the number of near duplicates dropped, and `kept`, the number of occurrences kept. `short` lists
+    the segments with fewer kept occurrences than the minimum (by word) or counts the words with fewer (by segment).
+    Raises MethodError for any other value of `by`.
     """
     if by == "form":
         return _forms(record)

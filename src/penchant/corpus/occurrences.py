@@ -51,7 +51,7 @@ class OccurrenceRow(BaseModel):
 
 @asked
 def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: str = "und") -> pl.DataFrame:
-    """Read the occurrences of words from one or more files, in order, or from a table given in Python.
+    """Read the occurrences of words from one or more files, in the given order, or from a table given in Python.
 
     A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are omitted. Plain text (also .gz)
     has one sentence per line and is searched for the forms, which may be capitalised at the beginning of a sentence, by

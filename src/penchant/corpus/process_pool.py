@@ -35,7 +35,7 @@ def worthwhile(files: Iterable[TextFile]) -> int:
 
 
 def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Iterator[Answer]:
-    """Yield the result of `work` for each task, in order, consuming only a few tasks in advance.
+    """Yield the results of `work` in the order of the tasks, of which only a few are taken in advance.
 
     With one worker, all tasks run in this process; otherwise `work`, tasks and results must be picklable.
     """

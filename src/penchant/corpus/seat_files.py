@@ -18,12 +18,12 @@ from penchant.unicode_spellings import canonical
 SUFFIXES = TypeAdapter(dict[Name, list[Text]])
 """The content of a file with the suffixes of words."""
 SUFFIX_HINT = "give a JSON object of the form {word: [suffix, …]}"
-_SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
+_SEAT_HINT = "a SEAT or CEAT file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
 _ANY = TypeAdapter(dict[str, object])
 
 
 def read_folder(folder: Path) -> tuple[list[Path], list[Path], list[Path]]:
-    """Return the files of categories (in numerical order), of word suffixes and of traits.
+    """Return a folder's files of categories (ordered by the numbers in their names), of word suffixes and of traits.
 
     Traits are two files of words, positive….txt and negative….txt. JSON files whose keys are numbers are ignored.
     """
@@ -39,10 +39,10 @@ def read_folder(folder: Path) -> tuple[list[Path], list[Path], list[Path]]:
 
 
 def read_word_lines(file: Path) -> tuple[str, ...]:
-    """Return the words of a text file with one word a line. Raises DataError if it has none or is not UTF-8."""
+    """Return the words of a text file with one word per line. Raises DataError if it has no words or is not UTF-8."""
     words = tuple(line.strip() for line in read_text(file).splitlines() if line.strip())
     if not words:
-        raise DataError("contains no words", file=file, hint="write one word a line")
+        raise DataError("contains no words", file=file, hint="write one word per line")
     return words
 
 
@@ -69,7 +69,7 @@ def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
     """Return the stimulus word of each example, or () if the entry declares no stimulus words.
 
     If there are as many words as examples, each example has the word at the same position; otherwise, it has the
-    longest stimulus word that begins a word of the example. Raises DataError if an example contains none of them.
+    longest stimulus word that begins a word of the example. Raises DataError if an example has no such word.
     """
     if entry.words is None or len(entry.words) == len(entry.examples):
         return tuple(entry.words or ())

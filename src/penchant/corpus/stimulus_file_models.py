@@ -19,7 +19,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _as_word(value: object) -> str:
-    """Return a text as written. Raises ValueError if YAML reads it as another type, such as `true` or `null`."""
+    """Return a value as a string. Raises ValueError if YAML has read it as another type, as it does `true`."""
     if value is None or isinstance(value, bool | datetime.date):
         raise ValueError(f"expected a string, got {value!r}: put quotes around a word that YAML reads as another type")
     text = as_written(value)

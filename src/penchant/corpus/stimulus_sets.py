@@ -40,7 +40,7 @@ _HINT = "see penchant schema stimuli"
 class StimulusSet:
     """Set of categories, with the suffixes of each word (keyed by the word in NFC) and the hash of all files.
 
-    `traits` are two lists of words without a category, positive and negative ones, or empty.
+    `traits` has a list of positive and a list of negative words, which belong to no category, or is empty.
     """
 
     name: str
@@ -79,9 +79,10 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
 
     `path` is a directory with `set.yaml` (see `StimuliFile`) or with SEAT or CEAT files (`SeatFile`), one of these
     files, a table (`TableRow`), a list of these, or Python data: lists keyed by set (X, Y, A, B) or by category and
-    set, rows, columns or a frame, or a mapping with the contents of a `set.yaml`. `columns` maps category, set, word or
-    label to the names of a table's columns if they differ. If a word has several canonically equivalent
-    spellings, the first replaces the others. Raises DataError with the file, line and key if the stimuli are invalid.
+    set, a table as rows, columns or a data frame, or a mapping with the contents of a `set.yaml`. `columns` maps
+    category, set, word or label to the names of a table's columns if they differ. If a word has several canonically
+    equivalent spellings, the first replaces the others. Raises DataError with the file, line and key if the stimuli are
+    invalid.
     """
     listed = [path] if isinstance(path, str | Path) else plain(path)
     document = file_of_set(listed)
@@ -305,7 +306,7 @@ def _from_rows(id_: str, line: int, rows: list[tuple[int, TableRow]], file: Path
     for number, row in rows:
         words[row.set].append(row.word)
         if row.label and labels.setdefault(row.set, row.label) != row.label:
-            message = f"set {row.set} of category '{id_}' has the label '{labels[row.set]}' in an earlier row"
+            message = f"set {row.set} of category '{id_}' has another label, '{labels[row.set]}', in an earlier row"
             raise DataError(message, file=file, line=number, field="label")
     missing = [key for key, members in words.items() if not members]
     if missing:

@@ -137,7 +137,7 @@ def remote(error: Exception, place: str) -> Exception:
 
 
 def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
-    """Return the file or files at a local path without importing fsspec; empty if fsspec is required."""
+    """Return the file or files at a local path without importing fsspec; [] if fsspec is required."""
     for directory in base if name.strip() and os.sep == "/" else ():
         path = str((directory / name).absolute())
         if os.path.isfile(path):  # noqa: PTH113 (a name that no path can have is no file)

@@ -31,7 +31,7 @@ METHODS: Mapping[str, type[Word2Vec] | type[GloVe]] = {"word2vec": Word2Vec, "gl
 
 
 def method(name: str, **parameters: Any) -> Word2Vec | GloVe:
-    """Return the training method with this name; parameters that are None keep their defaults.
+    """Return the training method called `name` with the given parameters; those that are None keep their defaults.
 
     Raises MethodError if the method or a parameter is unknown.
     """

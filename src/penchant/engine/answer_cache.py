@@ -19,14 +19,14 @@ FORMAT = 2
 
 
 def chosen_path(named: str | Path | None) -> Path | None:
-    """Return the path of the answer cache chosen by the user: the default path for None, and None for "none"."""
+    """Return the path of the answer cache that the user chose: the default path for None, and None for "none"."""
     if named == "none":
         return None
     return Path(named) if named else default_path()
 
 
 class CacheFile:
-    """A table of the cache file `path` that stores the answers of one model, identified by `fingerprint` and `dtype`.
+    """One table of the cache file `path`, for the answers of the model identified by `fingerprint` and `dtype`.
 
     `damaged` is the number of rows that failed a check; they are deleted. Rows are written in one transaction. Raises
     CacheError if the file cannot be read or written, or is not a cache.
@@ -102,7 +102,7 @@ class Cache(CacheFile):
         for start in range(0, len(inputs), 500):
             part = {self._key(source): source for source in inputs[start : start + 500]}
             rows = self._read(list(part))
-            # In a damaged file a row may be found under another's key.
+            # In a damaged file a row may be found under the key of another row.
             bad = [key for key, *row in rows if key not in part or not _believed(part[key], key, *row)]
             if bad:
                 self._drop(bad)

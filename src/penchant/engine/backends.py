@@ -27,7 +27,7 @@ _CACHED = 1 << 18
 
 
 class TooLargeError(ModelError):
-    """Exception raised if one row of a batch does not fit in memory: its index `row`, and the device's `reason`."""
+    """Error for one row of a batch that does not fit in memory; `row` is its index, `reason` the device's message."""
 
     def __init__(self, row: int, reason: str) -> None:
         hint = "use a device with more memory, a smaller --dtype, or shorter texts"
@@ -108,7 +108,7 @@ class LocalBackend(InTurn):
             self._taken.append((batch, _in_order().submit(self.run, batch)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Return the batch that was submitted first and its answers; if it fails, cancel the batches after it."""
+        """Return the batch that was submitted first and its answers; if that batch fails, cancel all later ones."""
         if self.slots == 1:
             return super().collect()
         batch, running = self._taken.popleft()

@@ -78,7 +78,7 @@ class Asker:
             self._cache.close()
 
     def validated(self, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """Yield each text, without a forward pass. Raises DataError if a text cannot be scored."""
+        """Check each text without a forward pass, then yield it. Raises DataError if a text cannot be scored."""
         return (text for text, _, _ in self.encode(texts))
 
     def encode(
@@ -111,7 +111,7 @@ class Asker:
             raise combined
 
     def encode_places(self, places: Iterable[P], *, gaps: bool = False) -> Iterator[tuple[P, Encoding]]:
-        """Return an iterator over tuples and the encodings of their texts.
+        """Return an iterator over the tuples in `places`, each paired with the encoding of its text.
 
         The first item of a tuple is the text, the last item its location for error messages. Raises the errors of
         `encode`.

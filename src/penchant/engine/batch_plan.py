@@ -38,7 +38,7 @@ class MergedReads:
     slots: list[list[int]]
 
     def restore(self) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to each request, in order.
+        """Yield the answer to each request, in the order of the requests.
 
         The requested values are on the last axis of an attention answer, and on the first axis of any other answer.
         """
@@ -48,7 +48,7 @@ class MergedReads:
 
 
 def merge(reads: Iterable[Read]) -> MergedReads:
-    """Merge the requests for each distinct input, without duplicates of a (position, token) pair."""
+    """Merge all requests for the same input into one, in which each (position, token) pair occurs once."""
     inputs: dict[tuple[Kind, tuple[int, ...]], Input] = {}
     owner: list[Input] = []
     slots: list[list[int]] = []
@@ -68,10 +68,10 @@ def merge(reads: Iterable[Read]) -> MergedReads:
 class Batch:
     """The inputs and outputs of one forward pass.
 
-    `tokens` (B, L) are the inputs, padded on the right with 0, and `lengths` (B,) the numbers of tokens in each row.
+    `tokens` (B, L) are the inputs, padded on the right with 0, and `lengths` (B,) the number of tokens in each row.
     `trees` is None for ordinary rows; for rows that are prefix trees it contains the depths and ends of their nodes.
     `rows` and `cols` (R,) are the distinct requested positions. Requested value w is the output `outputs[w]` (0 ≤
-    outputs[w] < R, non-decreasing) at token `targets[w]`; it fills slot `want_slot[w]` of input `want_input[w]`.
+    outputs[w] < R, non-decreasing) for token `targets[w]`; it fills slot `want_slot[w]` of input `want_input[w]`.
     """
 
     kind: Kind
@@ -87,7 +87,7 @@ class Batch:
     want_slot: NDArray[np.int64]
 
     def deliver(self, values: NDArray[np.generic]) -> None:
-        """Set the inputs' answers from `values`, which are on the last axis for attention, else on the first."""
+        """Set the inputs' answers from the batch's `values`, in the layout that `InTurn.run` returns."""
         last = self.kind[0] == "attention"
         order = np.lexsort((self.want_slot, self.want_input))
         ends = np.cumsum(np.bincount(self.want_input, minlength=len(self.inputs)))
@@ -99,7 +99,7 @@ class Batch:
 
 
 def halves(batch: Batch) -> tuple[Batch, Batch]:
-    """Return the first and the second half of a batch's rows as two batches without inputs.
+    """Return the first and the second half of a batch's rows as two batches with empty `inputs`.
 
     The batch must have at least two rows. The concatenated answers of the halves are the answers of the batch.
     """
@@ -155,9 +155,9 @@ def length_batches(inputs: Sequence[Input], budget: int, batching: Batching = "p
 def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterator[Batch]:
     """Yield batches whose rows are prefix trees, in which inputs share the nodes of their common prefixes.
 
-    The answers are exact for a causal model if each node's depth is its position id and it attends to its ancestors
-    only. A row contains up to `row_size` nodes, or one longer input; a batch contains up to `budget` nodes, including
-    padding.
+    The answers are exact for a causal model if each node's position id is its depth and a node attends only to itself
+    and its ancestors. A row contains up to `row_size` nodes, or one longer input; a batch contains up to `budget`
+    nodes, including padding.
     """
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
@@ -188,7 +188,7 @@ def _plain_row(source: Input) -> _Row:
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
-    """Yield rows of inputs in lexicographic order, so that each input shares most with the one before it."""
+    """Yield rows of prefix trees; `inputs` must be sorted by ids, so that each shares most with the one before it."""
     row = _Row()
     path: list[int] = []
     before: tuple[int, ...] = ()

@@ -29,7 +29,7 @@ _ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Settings of sampled replies; temperature 0 means the likeliest token, `most` is the maximum number of tokens."""
+    """Settings for sampling; temperature 0 takes the likeliest token, `most` is a reply's maximum number of tokens."""
 
     temperature: float
     seed: int
@@ -40,10 +40,10 @@ class ChatScorer(Asker):
     """Scorer for replies in a model's chat template."""
 
     def replies_logprobs(self, asked: Iterable[tuple[ChatPrompt, Sequence[str], str]]) -> Iterator[NDArray[np.float64]]:
-        """Yield the natural log-probability of every reply (k,) for each (prompt, replies, location), in order.
+        """Yield, for each (prompt, replies, location), the natural log-probabilities (k,) of the k replies.
 
         A reply's log-probability is the sum over its tokens. Raises ModelError if the model has no chat template,
-        DataError if prompt and reply are longer than the model's context.
+        DataError if a prompt and a reply together are longer than the model's context.
         """
         template = ChatTemplate(self.model)
         sizes: deque[int] = deque()

@@ -91,7 +91,7 @@ class PrefixScorer(SentenceScorer):
         return self.parts(_joined(texts), method)
 
     def check_prefixed(self, texts: Iterable[Prefixed]) -> int:
-        """Check all (prefix, text, location) without a forward pass; return their number.
+        """Check each (prefix, text, location) without a forward pass; return the number of texts.
 
         Raises DataError if a text cannot be scored.
         """
@@ -100,9 +100,9 @@ class PrefixScorer(SentenceScorer):
     def without(
         self, texts: Iterable[Prefixed], method: str | None = None, *, neutral: str = ""
     ) -> Iterator[SentenceScore]:
-        """Return the scores of the same tokens as `given`, with the `neutral` text, or no text, as their prefix.
+        """Return the scores of the tokens that `given` scores, with `neutral`, or no text, in place of each prefix.
 
-        Each distinct input is run once. Raises the errors of `given`, and MethodError if there is no neutral text and
+        Each distinct input is run once. Raises the errors of `given`, and MethodError if `neutral` is "" and
         the model assigns no probability to the first token of a text.
         """
         how = method_for(method, self.model)

@@ -24,7 +24,7 @@ Inputs are merged and sorted within a planning window; across windows, only the 
 """
 
 BATCHES = 64
-"""Target number of batches per planning window, up to four times `WINDOW` tokens; more batches need less padding."""
+"""Target number of batches per window, which is at most 4 × `WINDOW` tokens long; more batches need less padding."""
 
 VECTOR = 4
 """Number of tokens that require as much memory as one vector, for planning windows of `WINDOW` tokens.
@@ -89,7 +89,7 @@ class Engine:
         self._flying: dict[int, _Window] = {}
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to each request, in order, planning one window of requests at a time.
+        """Yield the answers in the order of the requests, planning one window of requests at a time.
 
         If the backend has several slots, batches of the next window are submitted while the last batches of the current
         window are still running.

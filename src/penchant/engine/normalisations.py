@@ -88,7 +88,7 @@ def check_normalise(how: str, method: ScoringMethod, model: LanguageModel | Scor
 
 
 def check_unigrams(hows: Collection[str], named: bool) -> None:
-    """Raise MethodError if a normalisation needs unigrams and none are `named`, or if named unigrams are not needed."""
+    """Raise MethodError if unigrams are needed but not given (`named` is false), or given but not needed for `hows`."""
     needing = [how for how in hows if how in FREQUENCY]
     if needing and not named:
         raise _no_unigrams(needing[0])
@@ -98,7 +98,7 @@ def check_unigrams(hows: Collection[str], named: bool) -> None:
 
 
 def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
-    """Raise MethodError if a normalisation needs a prefix and texts have none, or if `neutral` is not needed."""
+    """Raise MethodError if prefixes are needed but texts have none, or `neutral` is given but not needed for `hows`."""
     needing = [how for how in hows if how in PREFIXED]
     if needing and not prefixed:
         raise _no_prefix(needing[0])

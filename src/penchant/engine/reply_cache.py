@@ -14,7 +14,7 @@ class ReplyCache(CacheFile):
     table = "replies"
 
     def found(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the stored replies by their keys."""
+        """Return a dict that maps each of the `keys` that are stored to its reply."""
         own = {self._key(key): key for key in keys}
         found: dict[bytes, str] = {}
         listed = list(own)

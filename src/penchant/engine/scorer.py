@@ -47,7 +47,8 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
     """Return a language model; load it if `model` is a name or path.
 
     Raises ModelError if the model cannot be loaded, or is a table of scores or a set of static word vectors.
-    `probabilities` selects the message for word vectors: whether the caller needs probabilities or contextual vectors.
+    `probabilities` says whether the caller needs probabilities or contextual vectors; it affects only the message for
+    word vectors.
     """
     if isinstance(model, str | Path):
         model = loaded(model)
@@ -60,7 +61,7 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
             hint="use a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
         )
     if isinstance(model, Scores):
-        message = "is a table of scores of whole sentences"
+        message = "is a table of scores of whole sentences, not a language model"
         raise ModelError(message, where=model.name, hint="use a language model")
     if not isinstance(model, LanguageModel):
         raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")

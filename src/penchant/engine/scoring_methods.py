@@ -103,7 +103,7 @@ def _aula(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogP
 
 
 def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
-    """Return the indices in a and in b of the tokens that they share, in order (Nangia et al. 2020, get_span)."""
+    """Return the indices in a and in b of their shared tokens, both ascending (Nangia et al. 2020, get_span)."""
     blocks = SequenceMatcher(None, a.tokens, b.tokens, autojunk=False).get_matching_blocks()
     in_a = [block.a + i for block in blocks for i in range(block.size)]
     in_b = [block.b + i for block in blocks for i in range(block.size)]
@@ -118,7 +118,7 @@ def mask_of(model: LanguageModel) -> int:
 
 
 GIVEN = "given"
-"""Name of the method of scores that another program computed."""
+"""Name of the method for scores that another program computed."""
 
 
 def _no_reads(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:

@@ -139,8 +139,8 @@ def valued(
 ) -> Iterator[Valued]:
     """Return an iterator over the scores and their values under the normalisation `how`.
 
-    `neutral` are the scores of the same tokens without their prefixes, in order. Raises MethodError if the
-    normalisation needs unigrams or neutral scores and they are not given.
+    `neutral` are the scores of the same tokens without their prefixes, in the order of `scores`. Raises MethodError if
+    the normalisation needs unigrams or neutral scores that are not given.
     """
     if neutral is None:
         return ((score, score.normalised(how, unigrams)) for score in scores)

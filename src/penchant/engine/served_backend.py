@@ -44,7 +44,7 @@ class ServedBackend:
         Thread(target=self._run, args=(batch, self._finished), daemon=True).start()
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Return the first finished batch and its answers. If it failed, raises its error and discards the others."""
+        """Return the first batch to finish and its answers; if it failed, raise its error and discard all others."""
         try:
             batch, values = self._finished.get()
             if isinstance(values, BaseException):

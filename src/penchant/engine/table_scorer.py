@@ -43,15 +43,15 @@ class GivenScorer(Scorer):
             yield text, where, Encoding((self.table.index[text],), (0,), ((0, len(text)),), (0,))
 
     def encode_places(self, places: Iterable[P], *, gaps: bool = False) -> Iterator[tuple[P, Encoding]]:
-        """Return an iterator over tuples, whose second item is the span to score, and the encodings of their texts.
+        """Return an iterator over the tuples in `places`, each paired with the encoding of its text.
 
-        Raises DataError if the span is not the whole text.
+        The second item of a tuple is the span to score. Raises DataError if a span is not the whole text.
         """
         listed = list(places)
         for place in listed:
             if place[1] != (0, len(place[0])):
                 message = "is scored given the text before it, but a table has only scores of whole texts"
-                raise DataError(message, where=place[-1], hint="measure a model, or leave such items out")
+                raise DataError(message, where=place[-1], hint="use a language model, or remove the item")
         return super().encode_places(listed, gaps=gaps)
 
     def _scores(

@@ -44,7 +44,7 @@ class WordSpan:
 
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return non-negative layer indices (0: embeddings). Raises MethodError if there are none, or one is invalid."""
+    """Return non-negative layer indices (0: embeddings). Raises MethodError if `layers` is empty or one is invalid."""
     most, readable = model.network.layers, model.network.readable
     pools = len(readable) <= most
     hint = f"choose 0 to {most}, or −1" if not pools else f"choose {', '.join(map(str, readable))} or −1"

@@ -102,7 +102,7 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
 
 
 def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Return the unigrams from the only table that matches the tokenizer. Raises DataError if none or several match."""
+    """Return the unigrams from the table that matches the tokenizer. Raises DataError unless exactly one matches."""
     fit: list[Unigrams] = []
     refused: list[DataError] = []
     for path in paths:
@@ -148,6 +148,6 @@ def _whole(row: FileRow, field: str, file: Path) -> int:
     value = row.values.get(field)
     number = numeral(str(value))
     if not isinstance(number, int) or number < 0:
-        message = f"expected a whole number, found {shortened(value)}"
+        message = f"expected a whole number, 0 or more, found {shortened(value)}"
         raise DataError(message, file=file, line=row.line, field=field)
     return number

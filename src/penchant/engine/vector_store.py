@@ -69,7 +69,7 @@ class VectorStore:
         self._refresh()
 
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Return the distinct keys that are not in the store, in order, after loading new parts of other processes."""
+        """Return the distinct keys not in the store, in the given order, after loading what other processes added."""
         self._refresh()
         distinct = list(dict.fromkeys(keys))
         return [distinct[i] for i in np.flatnonzero(self._positions(_bytes(distinct)) < 0)]

@@ -89,7 +89,7 @@ class WordScorer(Asker):
         method: str | None = None,
         stride: int | None = None,
     ) -> Iterator[list[WordScore]]:
-        """Yield the word scores of each (text, spans of its words in order, location), in order.
+        """Yield the word scores of each (text, spans of its words from first to last, location).
 
         `stride` is the distance in tokens between the windows of a text longer than the model's context (default: half
         the context). Raises MethodError if the method does not fit the model or the stride is out of range, DataError
@@ -204,7 +204,7 @@ class WordScorer(Asker):
             if not window <= pieces.start <= pieces.stop <= window + room:
                 word = text.text[slice(*text.spans[text.pieces.index(pieces)])]
                 raise DataError(
-                    f"'{word}' has more tokens than {self.model.name} accepts", where=text.where, hint="remove it"
+                    f"'{word}' has more tokens than {self.model.name} accepts", where=text.where, hint="remove the word"
                 )
             parts.setdefault(window, []).extend(pieces)
         for start, chosen in parts.items():
@@ -300,7 +300,7 @@ def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) ->
 
 
 def _window(encoding: Encoding, start: int, end: int) -> Encoding:
-    """Return the encoding of a text's tokens start … end, with the special tokens of the whole text around them."""
+    """Return the encoding of a text's tokens [start:end], with the special tokens of the whole text around them."""
     head, tail = encoding.ids[: encoding.at[0]], encoding.ids[encoding.at[-1] + 1 :]
     body = encoding.tokens[start:end]
     at = tuple(range(len(head), len(head) + len(body)))

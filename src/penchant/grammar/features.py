@@ -52,7 +52,7 @@ def parse_condition(text: str) -> Condition:
     """Parse a condition such as `kind=food^number!=plural;human=yes`.
 
     `;` means "or"; `^` means "and" and takes precedence. `column=value` is true if the column has the value, `column=`
-    is true if the column has no values, and `!=` is the negation of `=`. A blank text is a condition that is always
+    is true if the column has no values, and `!=` is the negation of `=`. A blank string is a condition that is always
     satisfied. Raises ValueError, with the position of the error, if the condition is invalid.
     """
     if not text.strip():

@@ -19,7 +19,7 @@ CHECKS = 10
 _TRIES = 20
 """Number of consecutive draws without a new bad sentence after which a context is abandoned."""
 _PATIENCE = 5_000
-"""Number of consecutive contexts without a new pair, plus ten per pair found, after which generation stops."""
+"""Number of consecutive contexts without a new pair after which generation stops; each pair found allows ten more."""
 _BLOCK = 2_048
 
 Lengths = Callable[[list[str]], list[int]]
@@ -64,8 +64,8 @@ class Statistics:
     Every context yields a pair or is counted in one of `duplicates` (of an earlier pair), `given_up` (if no bad
     sentence had the required lengths), and `unfilled` (by the slot for which there was no word). `checks` is the number
     of comparisons of sentence lengths in all contexts, and `passed` the number with equal lengths. `accepted_checks` is
-    the number in contexts that yielded a pair, and `distinct_contexts` the number of different combinations of words
-    that both sentences of a pair share.
+    the number of comparisons in contexts that yielded a pair, and `distinct_contexts` the number of different
+    combinations of words that both sentences of a pair share.
     """
 
     pairs: int
@@ -86,7 +86,7 @@ class Statistics:
 
     @property
     def checks_per_pair(self) -> float:
-        """The mean number of checks of the contexts that yielded a pair."""
+        """The mean number of checks per context that yielded a pair."""
         return self.accepted_checks / self.pairs if self.pairs else float("nan")
 
 
@@ -109,11 +109,11 @@ def generate(
 ) -> Generated:
     """Generate `n` distinct minimal pairs of a paradigm whose sentences have equal lengths under every counter.
 
-    Algorithm 1 of Ueda et al. (LREC-COLING 2024): a context is drawn with an acceptable sentence, then up to `checks`
-    distinct unacceptable sentences until one has the same length. Each of `counters` returns the numbers of tokens of a
-    list of texts (`Tokenizer.count`); without counters, every pair is accepted. With the same seed, the pairs for a
-    smaller `n` are the first pairs for a larger `n`. Raises MethodError if a parameter is invalid, and DataError if the
-    grammar does not yield `n` pairs.
+    Algorithm 1 of Ueda et al. (LREC-COLING 2024): a context is drawn with an acceptable sentence; then up to `checks`
+    distinct unacceptable sentences are drawn until one has the same length. Each of `counters` returns the number of
+    tokens in each of a list of texts (`Tokenizer.count`); without counters, every pair is accepted. With the same seed,
+    the pairs for a smaller `n` are the first pairs for a larger `n`. Raises MethodError if a parameter is invalid, and
+    DataError if the grammar does not yield `n` pairs.
     """
     if n < 1 or checks < 1:
         name, value = ("n", n) if n < 1 else ("checks", checks)

@@ -50,7 +50,7 @@ def bundled_grammars() -> list[str]:
 
 
 def find_grammar(name: str | Path) -> Path:
-    """Return `name` as an existing path, or the path of a bundled grammar. Raises DataError if there is neither."""
+    """Return the path `name` if it exists, else the path of the bundled grammar. Raises DataError if neither exists."""
     place = Path(name)
     if str(name).strip() and place.exists():
         return place

@@ -31,14 +31,14 @@ class FormReference:
 
 @dataclass(frozen=True, slots=True)
 class SentenceTemplate:
-    """Sentence template, as a sequence of texts and references to slots."""
+    """Sentence template: its text, and the same text divided into strings and references to forms."""
 
     text: str
     pieces: tuple[str | FormReference, ...]
 
     @property
     def references(self) -> list[FormReference]:
-        """The references to slots, in order."""
+        """The references to forms, in the order of the sentence."""
         return [piece for piece in self.pieces if isinstance(piece, FormReference)]
 
 

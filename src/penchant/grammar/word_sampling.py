@@ -1,4 +1,4 @@
-"""Sampling of words for a paradigm's slots, uniformly among the words that fit those already drawn."""
+"""Sampling of words for a paradigm's slots, uniformly among the words that fit the words already drawn."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Pool:
         self._alike: dict[tuple[str, ...], dict[tuple[tuple[str, ...], ...], list[int]]] = {}
 
     def fitting(self, conditions: Sequence[Condition]) -> list[WordChoice]:
-        """Return the words that satisfy all conditions, in order."""
+        """Return the words that satisfy all conditions, in the order of the index."""
         places = set(range(len(self._choices))).intersection(*map(self._satisfying, conditions))
         return [self._choices[at] for at in sorted(places)]
 
@@ -78,7 +78,7 @@ def _taking(choices: list[WordChoice], takes: Sequence[tuple[str, WordChoice]]) 
 
 
 class Rule:
-    """Rule for drawing a slot's word given the words of other slots; `references` are its forms in the sentences."""
+    """Rule for drawing a slot's word given the words of other slots; `references` are the forms inserted."""
 
     def __init__(self, slot: Slot, references: Sequence[FormReference], drawing: Drawing) -> None:
         self.slot = slot
@@ -131,7 +131,7 @@ class Rule:
         return True
 
     def draw(self, rng: random.Random, words: Words) -> WordChoice | None:
-        """Return a word drawn uniformly from the words that fit; None if there are none."""
+        """Return a word drawn uniformly from the words that fit; None if no word fits."""
         candidates = self.candidates(words)
         if not candidates:
             return None

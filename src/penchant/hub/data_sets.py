@@ -138,8 +138,8 @@ def pinned_url(name: str) -> str:
 def fetched(name: str | Path) -> list[Path]:
     """Return the cached paths of a hub address, after downloading missing files; raise DataError if that fails.
 
-    For a pattern, the paths are the matching files, sorted; for a directory, the path is the directory, with all files
-    directly inside it.
+    For a pattern, the paths are the matching files, sorted; for a directory, the only path is the directory's, after
+    download of the files directly inside it.
     """
     data = HubData.of(name)
     return _Fetching(data, data.commit()).places()
@@ -207,7 +207,7 @@ class _Fetching:
         return storage(self.data.name, "dataset") / _LISTS / f"{self.commit}.json"
 
     def _remembered(self) -> list[str]:
-        """Return the cached list of the commit's files; empty if there is none."""
+        """Return the cached list of the commit's files; an empty list if none is cached."""
         try:
             return list(json.loads(read_text(self._memory)))
         except (DataError, ValueError, TypeError):

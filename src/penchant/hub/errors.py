@@ -16,8 +16,8 @@ _WRONG_NAME = "check the name, or give the path of a local copy"
 class RepositoryKind:
     """A kind of repository on the hub, with the wording and exception class of its error messages.
 
-    `under` is the path of its pages on the hub, `absent` the beginning of the message if it does not exist, `main_file`
-    the file that each such repository contains, and `hint` the hint if a file is missing.
+    `under` is the prefix of the paths of such repositories on the hub, `absent` the beginning of the message about a
+    missing repository, `main_file` the file that each repository contains, and `hint` the hint about a missing file.
     """
 
     noun: str

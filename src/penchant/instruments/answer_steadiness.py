@@ -1,4 +1,4 @@
-"""Estimates of how steady a chat model's answers are: over orders, over replies, and between options and replies."""
+"""Steadiness of a chat model's answers over option orders and replies, and agreement of replies with probabilities."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHARES = {
     HEDGED: "replies that hedge",
     UNREAD: "replies that could not be read",
 }
-"""Names of the shares of replies, by reading."""
+"""Measure names of the shares of replies, keyed by the reading of a reply."""
 STEADINESS = (OVER_ORDERS, TURNED, OVER_REPLIES, MISMATCH, *SHARES.values())
 
 
@@ -72,7 +72,7 @@ def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str
 
 
 def _differs(likeliest: int, chosen: Sequence[int]) -> float:
-    """Return 1 if the likeliest option is not the most frequent reply, 0 if it is, ½ if it is one of several such."""
+    """Return 1 if the likeliest option is not the most frequent reply, 0 if it is, ½ if it ties with others."""
     counts = Counter(chosen)
     most = max(counts.values())
     usual = [option for option, count in counts.items() if count == most]
@@ -80,11 +80,11 @@ def _differs(likeliest: int, chosen: Sequence[int]) -> float:
 
 
 MANY = 0.1
-"""Share above which a caution is raised."""
+"""Share of items or replies above which a caution is raised."""
 
 
 def steadiness_cautions(rows: Sequence[Estimate], noun: str) -> Iterator[Note]:
-    """Yield cautions about the largest shares of answers that depend on the order, differ from replies, or are missing.
+    """Yield cautions about answers that often depend on the order of options, differ from the replies, or are missing.
 
     `noun` is the plural noun for the items.
     """

@@ -76,7 +76,7 @@ class Probe(Settings, ABC, Generic[M]):
     """Kinds of model that the probe supports: masked, causal, encoder, static, scores."""
 
     drawn: ClassVar[str] = ""
-    """Name of the field that holds the sentences, if a study can sample them from running text instead."""
+    """Name of the field with the sentences, if a study can sample them from running text instead; otherwise empty."""
     equivalents: ClassVar[bool] = False
     """True if text unknown to a tokenizer is encoded in a canonically equivalent spelling that it knows."""
     # Written by an instrument
@@ -90,7 +90,7 @@ class Probe(Settings, ABC, Generic[M]):
 
     @abstractmethod
     def texts(self, base: Sequence[Path]) -> list[tuple[str, str]]:
-        """Return the texts that a model must encode, each with its location, to be checked first.
+        """Return the texts that a model must encode, each with its location, for a check before the measurement.
 
         Raises DataError if the data are invalid.
         """
@@ -114,7 +114,7 @@ class Probe(Settings, ABC, Generic[M]):
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields that follow the model's name, in order; by default the instrument's own fields.
+        """Return the signature fields that follow the model, in signature order; by default the instrument's own.
 
         Files are cited by name and hash (`penchant.files.cited`). `signature` appends dtype, level, resamples and seed
         if they are missing.
@@ -203,7 +203,7 @@ class Probe(Settings, ABC, Generic[M]):
         )
 
     def _with_own_ids(self, items: pl.DataFrame, base: Sequence[Path]) -> pl.DataFrame:
-        """Convert ids that look like integers, unless the caller's table stores them as strings."""
+        """Convert ids to integers if all look like integers, unless the caller's table stores them as strings."""
         if items["id"].dtype != pl.String or not items["id"].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
             return items
         data, columns = getattr(self, "data", None), getattr(self, "columns", {})
@@ -273,7 +273,7 @@ SENTENCES = ("masked", "causal", "scores")
 def beginning(lm: LanguageModel | Scores) -> str:
     """Return the beginning-of-sequence token, `none` if there is none, or `template` if the model is not causal.
 
-    It is `unknown` for a table of scores.
+    The result is `unknown` for a table of scores.
     """
     if isinstance(lm, Scores):
         return "unknown"

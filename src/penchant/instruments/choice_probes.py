@@ -54,7 +54,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         """Return the question of a row, including any context, and its options."""
 
     def sentences(self, row: R) -> Mapping[str, str]:
-        """Return the question followed by each option."""
+        """Return one text per option, the question followed by that option, keyed by option name."""
         text, options = self.question(row)
         return {f"option_{number}": f"{text} {option}" for number, option in enumerate(options)}
 
@@ -128,7 +128,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return (counts / counts.sum()).tolist() if counts.sum() else None
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return the estimates of the measures, and how steady a chat model's answers are."""
+        """Return the estimates of the measures and, for a chat model, of the steadiness of its answers."""
         found = list(super().summarise(measured))
         by = dict.fromkeys(found[0].by, ALL)
         if self.asks:
@@ -137,7 +137,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return found
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Return cautions about answers that depend on the order of options, and questions without an answer."""
+        """Return cautions about answers that depend on the order of options, and about questions without an answer."""
         lost = measured.items["weights"].null_count()
         if lost:
             yield Note("items-without-option", lost=lost, of=len(measured.items), noun=self.noun)

@@ -28,7 +28,7 @@ from penchant.tables.yaml_json_documents import read_document
 Order = tuple[int, ...]
 """Indices of the options in the order in which they are listed."""
 OPTION, REFUSED, HEDGED, UNREAD = "option", "refused", "hedged", "unread"
-"""Readings of a reply."""
+"""Codes of how a reply was read: as an option, as a refusal, as a hedge, or not at all."""
 _LETTERS = "ABCDEFGHIJ"
 _MOST_REORDERED = 6
 """Largest number of options that are listed in every order."""
@@ -39,7 +39,7 @@ class _PhraseBook(BaseModel):
 
 
 def phrases_of(language: str) -> Phrases | None:
-    """Return penchant's phrases in a language, given as a BCP 47 tag; None if it has none in that language."""
+    """Return penchant's phrases in a language, given as a BCP 47 tag; None if penchant has none in that language."""
     return _book().get(language.partition("-")[0])
 
 
@@ -72,7 +72,7 @@ class ChoiceQuestion:
 
 
 def orders_of(options: int, how: str) -> list[Order]:
-    """Return `all` or `balanced` orders of a number of options. Raises MethodError if there are too many options."""
+    """Return `all` or `balanced` orders of that many options. Raises MethodError if there are too many options."""
     if not 2 <= options <= (_MOST_REORDERED if how == "all" else len(_LETTERS)):
         most = f"give 2 to {len(_LETTERS)} options"
         hint = "use orders: balanced" if _MOST_REORDERED < options <= len(_LETTERS) else most
@@ -148,7 +148,7 @@ def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) 
     """Return the reading of a reply (`OPTION`, `REFUSED`, `HEDGED` or `UNREAD`), and the option that it chooses.
 
     A reply chooses an option if it begins, perhaps after an opening such as "my answer is", with the option's letter,
-    alone or before a punctuation mark, or with its text. A letter followed by the text of another option is unread.
+    alone or before a punctuation mark, or with its text. A letter with the text of another option is `UNREAD`.
     """
     whole = plain = _plain(reply)
     for opening in sorted(map(_plain, phrases.openings), key=len, reverse=True):
@@ -178,7 +178,7 @@ def _beginning(text: str, options: Mapping[str, int]) -> int | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case and NFC, without asterisks and without marks before its first word or bracket."""
+    """Return a text in lower case and NFC, without asterisks or anything before its first word or bracket."""
     plain = unicodedata.normalize("NFC", text).casefold().replace("’", "'").replace("*", "")
     return re.sub(r"^[^\w(]+", "", plain).strip()
 
@@ -207,7 +207,7 @@ def spoken(texts: Iterable[ChoiceQuestion], phrases: Phrases) -> Iterator[tuple[
 
 
 def signed_phrases(phrases: Phrases) -> dict[str, object]:
-    """Return the signature field of the phrases around questions."""
+    """Return the signature field for the phrases used with questions and replies."""
     return {"phrases": hashlib.sha256(phrases.model_dump_json().encode()).hexdigest()[:6]}
 
 

@@ -87,7 +87,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return spread(items, self.limit, seed=self.seed, content=self.content, group=self.group)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the data file."""
+        """Return a list with the path of the data file."""
         return [self.find(self.data, base)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
@@ -99,7 +99,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return known_texts(model, texts, self.on_unknown)
 
     def known(self, session: Session, items: Sequence[I]) -> tuple[list[I], tuple[Note | str, ...]]:
-        """Return the items without unknown tokens, and notes that count the other items.
+        """Return the items without unknown tokens, and notes on skipped and respelt items.
 
         Raises DataError if all items have unknown tokens, or if any has and `on_unknown` is "stop".
         """

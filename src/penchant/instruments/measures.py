@@ -17,7 +17,7 @@ from penchant.stats.intervals import accuracy, clustered_mean, on_scale, paired_
 from penchant.wording.phrases import Method, Note
 
 ALL = "all"
-"""Name of the level that contains all items."""
+"""Name used in place of a level for estimates over all items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Mean:
     `of` is a column of the items, or a pair of sentences, whose value is the score of the first minus the score of the
     second. With `share`, the measure is the proportion of items with a value above 0; a tie contributes one half. Items
     with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions against
-    one half. `margin` is the smallest effect of interest in the unit of the measure; if it is None, 0.05 for
-    proportions, otherwise 0.1, which suits log-probabilities: a change of the odds by a tenth. Without `tested`, only
-    differences between models are tested, as for an accuracy, which has no natural null value. Items without
-    a value in that column are left out. `ends` are the ends of the column's scale, which bound the intervals; between 0
-    and 1, intervals over clusters are computed on the logit scale.
+    one half. `margin` is the smallest effect of interest in the unit of the measure; None means 0.05 for
+    proportions and 0.1 otherwise, which suits log-probabilities (a change of the odds by a tenth). If not `tested`,
+    only differences between models are tested, as for an accuracy, which has no natural null value. Items without a
+    value of `of` are left out. `ends` are the ends of the scale of `of`, which bound the intervals; if they are 0 and
+    1, intervals over clusters are computed on the logit scale.
     """
 
     name: str
@@ -116,7 +116,7 @@ Measure = Mean | Contrast
 
 
 def plural(column: str) -> str:
-    """Return the plural noun for the units named in a column."""
+    """Return the plural of a column's name, as a noun for the units in the column."""
     return f"{column}s"
 
 
@@ -135,7 +135,7 @@ def values(items: pl.DataFrame, measure: Measure) -> Array:
 
 
 def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str, *, levels: bool) -> None:
-    """Raise MethodError if the items lack a column that a measure uses, or if its margin is not above 0.
+    """Raise MethodError if the items lack a column that a measure uses, or if a measure's margin is not above 0.
 
     With `levels`, a missing level of a contrast is also an error. `where` locates the measures in the message.
     """
@@ -158,7 +158,7 @@ def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str
 def estimates(
     measures: Sequence[Measure], items: pl.DataFrame, level: float, noun: str, *, other: pl.DataFrame | None = None
 ) -> list[Estimate]:
-    """Return the estimates of all measures, each over all items and at every level.
+    """Return the estimates of all measures, each over all items and at every level of its column `by`.
 
     If `other` contains another model's results on the same items, the estimates are differences from that model. Holm's
     correction is applied over the levels of each measure.

@@ -1,4 +1,4 @@
-"""Field types of a probe: arguments accepted in a call, format in a signature, and tables stored as files.
+"""Field types of a probe: the arguments that a field accepts, its form in a signature, and its storage in a file.
 
 `data: Annotated[Given[str, Data], CITED, Table(…)]` is a `str` for pydantic and for code that uses it, while a type
 checker accepts any `Data` in a call. The default of such a field is set with `default_of`.
@@ -75,9 +75,9 @@ CITED = Written(citation=True)
 class TableField:
     """Metadata of a field that names a table: how a table passed from Python is converted to a file.
 
-    `columns` are the columns of rows passed as lists, in order. `rows` converts the argument to rows; it also takes
-    the `columns` of the call and the name of the table for messages. The table is stored in a file whose name ends in
-    `suffix`, unless `file` returns the path of a file for the argument.
+    `columns` names the columns of rows passed as lists, in the order of the values. `rows` converts the argument to
+    rows; it also takes the `columns` of the call and the name of the table for messages. The table is stored in a file
+    whose name ends in `suffix`, unless `file` returns the path of a file for the argument.
     """
 
     columns: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ _PLAIN = Written()
 
 
 def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
-    """Return the signature field for columns not named after their fields; empty if there are none."""
+    """Return the signature field for columns not named after their fields; an empty dict if all are."""
     several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
     named = [f"{field}={column}" for field, names in several for column in names if column != field]
     return {"columns": join_names(named)} if named else {}

@@ -67,7 +67,7 @@ def instrument_named(name: str) -> Instrument:
 
 
 def unknown(name: str) -> str:
-    """Return the message for an unknown probe name, with the reason if an instrument of that name was left out."""
+    """Return the message for an unknown probe name, or the reason why an instrument of that name was left out."""
     reasons = [line for line in left_out() if line.startswith(f"instrument '{name}' ")]
     return reasons[0] if reasons else f"unknown probe '{name}'"
 
@@ -277,7 +277,7 @@ def placed(
     comparisons: Mapping[str, pl.DataFrame],
     curves: Mapping[str, pl.DataFrame] | None = None,
 ) -> Iterator[StudySection]:
-    """Yield the sections of a study's report, in order.
+    """Yield the sections of a study's report, in the order of `results`.
 
     `results` are keyed by probe directory and model, `comparisons` and `curves` by probe directory. If several
     instruments share an overview, it precedes the first of them.

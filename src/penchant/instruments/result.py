@@ -64,7 +64,7 @@ class Result(records.BaseResult):
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The estimates that answer the instrument's question: model, levels, measure, value, low, high and n."""
+        """The estimates that answer the instrument's question, with model, levels, measure, value, low, high and n."""
         return Result._presentation().headline(self)
 
     @property

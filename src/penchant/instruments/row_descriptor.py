@@ -131,7 +131,7 @@ def _figure(measure: Measure) -> Forest:
 
 
 def claims_of(measure: Measure, noun: str) -> tuple[Claim, ...]:
-    """Return the claims about a measure: over all items, at each level, and between models."""
+    """Return the claims about a measure: over all items, at each level of its factor, and between models."""
     whole: dict[str, Any] = {measure.by: ALL} if measure.by else {}
     shown, gap = _shown(measure, noun), _shown(measure, noun, gap=True)
     margin, between = (measure.margin,) * 2 if measure.margin else MARGINS[measure.share]
@@ -165,7 +165,7 @@ def _items(probe: type[RowProbe[Any]]) -> Items:
 
 
 def _column(name: str, field: FieldInfo) -> ItemColumn:
-    """Return the column of a field; a Literal field is a label."""
+    """Return the item column for a field; a field of type Literal is shown as a label."""
     return ItemColumn(name, "label" if get_origin(field.annotation) is Literal else "text")
 
 

@@ -74,7 +74,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     kinds: ClassVar[tuple[str, ...]] = SENTENCES
 
     data: Annotated[Given[Paths, Data], CITED, TableField()] = Field(kw_only=False)
-    """A table with one row per item, or several; `penchant schema` lists the columns."""
+    """One or more tables with one row per item; `penchant schema` lists the columns."""
     columns: Given[dict[str, str], Columns] = default_of(default={})
     """Columns whose names differ from the field names, as field: column."""
     method: str | None = None
@@ -139,7 +139,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return item[0]
 
     def group(self, item: tuple[str, R]) -> str:
-        """Return the level of a row in the first measure that has levels; empty if no measure has levels."""
+        """Return the row's value in the first column `by` of the measures; an empty string if no measure has one."""
         levels = [measure.by for measure in self.measures if measure.by]
         return str(getattr(item[1], levels[0], "")) if levels else ""
 

@@ -1,4 +1,4 @@
-"""Run options of a probe or a study; none of them changes a number."""
+"""Run options of a probe or a study; none of them changes the results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _no_bars(label: str) -> Progress:
 
 @dataclass(slots=True)
 class Run:
-    """Run options of a probe or a study. None of them changes a number.
+    """Run options of a probe or a study. None of them changes the results.
 
     `cache` is a file of stored answers, `batch_tokens` the batch size in tokens, `progress` a callback that receives
     (number of items finished since the last call, number of items), `base` the directories in which relative data paths

@@ -44,7 +44,7 @@ class Settings(BaseModel, metaclass=Called):
     equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
     """The largest difference between two models that you consider negligible, chosen before seeing any result.
 
-    Models are equivalent if their difference is shown to be smaller (two one-sided tests). It is a proportion of pairs
+    Models are equivalent if their difference is shown to be smaller (two one-sided tests). Give a proportion of pairs
     for accuracies (0.05 is 5 points), a value on their own scale for β, δ and effect sizes, and points of the scale
     from 1 to 5 for ratings.
     """

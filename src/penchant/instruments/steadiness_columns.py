@@ -16,7 +16,7 @@ _SHARES = {
     "usual reply is not the likeliest option": MISMATCH,
 }
 AT = At(measure=OVER_ORDERS)
-"""The rows of a table of steadiness."""
+"""The selection of one estimate for each row of a table of steadiness."""
 COLUMNS: tuple[Column, ...] = (
     number("spread over orders"),
     *(number(key, ".0%", measure=measure) for key, measure in _SHARES.items()),

@@ -42,7 +42,7 @@ ID = Role("id", ("id", "item", "nr", "no", "number", "nummer", "#"), "the id", n
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """A user's table: its path, its rows, and the columns of the roles that were found."""
+    """A user's table: its path, its rows, and the names of the recognised columns, by role."""
 
     path: Path
     rows: Sequence[FileRow]
@@ -54,11 +54,11 @@ class UserTable:
         return list(dict.fromkeys(name for row in self.rows for name in row.values))
 
     def cells(self, role: str) -> list[str]:
-        """Return the cells of a role's column as text, with empty cells as ""."""
+        """Return the cells of a role's column as strings; empty cells are ""."""
         return cells(self.rows, self.columns[role])
 
     def renamed(self, default: Iterable[str]) -> dict[str, str]:
-        """Return the columns of those roles in `default` whose columns have other names, by role."""
+        """Return the columns of the roles in `default`, by role, if they are not named after the role."""
         return {role: name for role in default if (name := self.columns.get(role, role)) != role}
 
 
@@ -76,9 +76,9 @@ class TableReader:
     """Description of how an instrument makes a study from a user's table.
 
     `alias` is the plain name of such tables, such as pairs. `known` returns whether the instrument reads a file without
-    being told its columns. `parts` makes the study of a table; the second argument is the table's path as written in
-    the study's files. `power` returns a sentence on the smallest effect that a probe's study could detect. `about`
-    returns lines to print about the probe's data and a model, if any.
+    being told its columns. `parts` makes the parts of a study from a table; its second argument is the table's path as
+    written in the study's files. `power` returns a sentence on the smallest effect that a probe's study could detect.
+    `about` returns the lines, if any, to print about the probe's data and a model.
     """
 
     alias: str
@@ -105,7 +105,7 @@ class TableReader:
 
 
 def cells(rows: Sequence[FileRow], column: str) -> list[str]:
-    """Return the cells of a column as text, with empty cells as ""."""
+    """Return the cells of a column as strings; empty cells are ""."""
     return ["" if (cell := row.values.get(column)) is None else str(cell) for row in rows]
 
 

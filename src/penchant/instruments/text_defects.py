@@ -53,9 +53,9 @@ class _Kind:
 def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
     """Yield a note for each kind of defect found in the pairs.
 
-    For each of the two sentences, called by `names`, the note gives the number of affected sentences and the lines of
-    the first ones. If the defect may be intentional, the note also lists the groups of two or more pairs that all have
-    it.
+    For the first and for the second sentences of the pairs, called by their `names`, the note gives the number of
+    affected ones and the lines of a few of them. If the defect may be intentional, the note also lists the groups of
+    two or more pairs in which every pair has the defect.
     """
     sizes = Counter(pair.group for pair in pairs)
     for kind in _KINDS:
@@ -198,7 +198,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 def _capitals(first: str, second: str) -> Sides:
     """Flag the sentence that begins with a lower-case letter if the other begins with a capital.
 
-    It is not flagged if it contains the capitalised first word of the other sentence.
+    A sentence that contains the capitalised first word of the other sentence is not flagged.
     """
     one, other = _WORD.search(first), _WORD.search(second)
     if one is None or other is None or one[0][0] == other[0][0]:

@@ -71,8 +71,8 @@ def known_items(
 ) -> tuple[list[T], tuple[Note | str, ...]]:
     """Return the items whose texts are all known to the tokenizer, and notes on skipped and respelt items.
 
-    `noun` is the plural noun for the items. Raises DataError if every item is unknown, or with `stop` if any item is
-    unknown; the message lists up to 20 unknown items and the number of others.
+    `noun` is the plural noun for the items. Raises DataError if every item has unknown text, or with `stop` if any
+    item has; the message then names up to six locations and counts the affected items.
     """
     parts = unknown_parts(model, (text for item in items for text in texts(item)))
     first = [next((part for part in list(islice(parts, len(texts(item)))) if part), "") for item in items]

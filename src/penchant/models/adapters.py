@@ -18,8 +18,8 @@ WEIGHTS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
 def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> None:
     """Raise ModelError if the adapter of `source`, if any, does not fit; no weights are read.
 
-    It does not fit if it belongs to another base model (compared only if both are hub models or both directories),
-    has no safetensors weights (unless `pickled`), or if the base model is `quantized`.
+    An adapter does not fit if it belongs to another base model (compared only if both base models are from the hub or
+    both are local), if it has no safetensors weights (unless `pickled`), or if the base model is `quantized`.
     """
     adapter = source.adapter
     if adapter is None:
@@ -37,7 +37,7 @@ def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> No
 
 
 def merged(model: Any, source: ModelSource, quantized: str, *, pickled: bool) -> Any:
-    """Return a model with the adapter of `source`, if any, merged into its weights, in their number format.
+    """Return a model with the adapter of `source`, if any, merged into its weights, which keep their number format.
 
     Raises ModelError if the adapter does not fit, cannot be merged, or changes no weight.
     """
@@ -47,7 +47,7 @@ def merged(model: Any, source: ModelSource, quantized: str, *, pickled: bool) ->
     before = _sums(model)
     model = _merged(model, Path(source.adapter.target), source)
     if before == _sums(model):
-        message = "the adapter changes no weight of its base model, so both would give the same numbers"
+        message = "the adapter changes no weight of its base model, so it would not affect any result"
         raise ModelError(message, where=source.given, hint="check that the adapter was trained and saved")
     return model.eval()
 

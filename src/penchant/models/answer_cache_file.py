@@ -16,7 +16,7 @@ from penchant.files import head
 
 T = TypeVar("T")
 PATIENCE = 5
-"""Seconds to wait for a file that another process has locked before a warning."""
+"""Seconds to wait, before a warning is issued, for a file that another process has locked."""
 _TURNS = 24
 """Number of waits of `PATIENCE` seconds before giving up: two minutes in all."""
 TABLES = {
@@ -45,7 +45,7 @@ def default_path() -> Path:
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Return a connection to the cache file, creating it if necessary. Raises sqlite3.Error or OSError."""
+    """Return a connection to the cache file, creating the file if necessary. Raises sqlite3.Error or OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     patiently(path, lambda: db.execute("PRAGMA journal_mode=WAL"))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
 
 _FIXED = {"date_string": "01 Jan 2025", "enable_thinking": False}
-"""Arguments of templates that would otherwise insert today's date, or start a chain of thought."""
+"""Arguments that keep a template from inserting today's date or starting a chain of thought."""
 _REPLY = "A"
 
 
@@ -42,7 +42,7 @@ class ChatTemplate:
         self._model, self._hf = model, model.tokenizer.hf
         template = getattr(self._hf, "chat_template", None)
         if not template or model.kind != "causal":
-            hint = "use a chat model, or elicit: sentence"
+            hint = "use a chat model, or set elicit: sentence"
             raise ModelError("has no chat template", where=model.name, hint=hint)
         self.digest = hashlib.sha256(str(template).encode()).hexdigest()
 
@@ -51,7 +51,7 @@ class ChatTemplate:
         return self._tokens(self._begun(prompt))
 
     def reply(self, prompt: ChatPrompt, text: str) -> tuple[int, ...]:
-        """Return the tokens of a reply that follow the tokens of its prompt.
+        """Return the tokens that a reply adds to those of its prompt.
 
         Raises ModelError if the tokenizer joins the reply to the prompt.
         """

@@ -122,7 +122,7 @@ _OLD_SPLIT = (
     "use the checkpoint's current tokenizer.json"
 )
 _CONCERNING = re.compile(r"weight|token|attention|attend|mask|decoder|causal|embedding|position|vocab|regex|head", re.I)
-"""Words by which warnings that may affect results are recognised."""
+"""Parts of words that identify warnings about problems that may affect results."""
 
 
 _LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")

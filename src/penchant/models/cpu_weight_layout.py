@@ -19,7 +19,7 @@ for _capacity in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
 
 FORMATS = (torch.float32, torch.bfloat16, torch.float16)
 WIDE = 1 << 13
-"""Minimum number of outputs of a layer for it to be packed on a processor without AVX-512, as in vocabulary heads.
+"""Minimum number of outputs of a layer, such as a vocabulary head, that is packed on a processor without AVX-512.
 
 For smaller layers, torch's own BLAS is as fast on such a processor, and closer to the exact product.
 """
@@ -28,7 +28,7 @@ _WIDENED = 1 << 22
 
 
 class PackedLayers:
-    """The packed linear layers of one model; none if torch lacks oneDNN or its BLAS is faster.
+    """The packed linear layers of one model; no layer is packed if torch lacks oneDNN or torch's own BLAS is faster.
 
     On processors without instructions for a 16-bit format, each product is computed in float32 and rounded once. The
     torch operators are undocumented: if they are missing or fail, nothing is changed. The caller must check that the

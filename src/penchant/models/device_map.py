@@ -39,7 +39,7 @@ class Placing:
             raise missing_package("accelerate", "cards", error) from error
 
     def options(self, loader: Any, config: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `loader.from_pretrained` that place the weights; an empty dict for the CPU.
+        """Return the arguments of `loader.from_pretrained` that place the weights; an empty dict for loading on CPU.
 
         `given` are the other arguments of `from_pretrained`. Raises ModelError if the model is too large.
         """

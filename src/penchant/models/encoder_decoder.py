@@ -75,8 +75,8 @@ class GivenSource(torch.nn.Module):
 def given_source(model: Any, tokenizer: Any, source: ModelSource) -> tuple[GivenSource, int]:
     """Return an encoder-decoder that reads the source text of `source`, and the id of the token put before a text.
 
-    That token is the tokenizer's own first token if there is one (BART's `<s>`), after the decoder's start token, and
-    otherwise the decoder's start token (T5). Raises ModelError if the decoder's start token is unknown.
+    That token is the tokenizer's own first token if there is one (BART's `<s>`), preceded by the decoder's start token,
+    and otherwise the decoder's start token (T5). Raises ModelError if the decoder's start token is unknown.
     """
     start = model.config.decoder_start_token_id
     start = model.generation_config.decoder_start_token_id if start is None else start

@@ -66,7 +66,7 @@ class Digests:
         return str(row[1])
 
     def proved(self, fingerprint: str, stamp: str) -> str | None:
-        """Return the stored properties of a model (see `Proofs`) as JSON, or None.
+        """Return the stored properties of a model (see `Proofs`) as JSON; None if none are stored for this `stamp`.
 
         `stamp` is the result of `penchant.models.verified_properties.circumstances`.
         """
@@ -106,7 +106,7 @@ class Digests:
 
 @dataclass(slots=True)
 class WatchedFiles:
-    """A model's files, with the `stamp` of each before it was loaded.
+    """A model's files, with the `stamp` of each file before the model was loaded.
 
     `intact` hashes the files again and returns whether they are unchanged; it is called only if a stamp has changed.
     """

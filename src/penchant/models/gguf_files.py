@@ -124,7 +124,7 @@ def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
 def _named(file: Path) -> tuple[str, str, bool | None]:
     """Return the tokenizer kind in a GGUF file, its pre-tokenizer's name or "", and whether it prepends a space.
 
-    The last value is None if the file does not specify it.
+    The last value is None if the file does not specify whether a space is prepended.
     """
     import gguf
 
@@ -147,7 +147,7 @@ def _inferred_split(tokenizer: Any, file: Path, name: str, texts: Sequence[str])
     """Return the patterns of the pre-tokenizer under which a vocabulary was learned.
 
     If several pre-tokenizers fit and give the same tokens for all `texts`, the first is returned. Raises ModelError if
-    their tokens differ, or if no pre-tokenizer fits. `name` is the name in the file, for messages.
+    their tokens differ, or if no pre-tokenizer fits. `name` is the pre-tokenizer's name in the file, for messages.
     """
     backend = tokenizer.backend_tokenizer
     entries = list(_written(set(tokenizer.get_vocab()) - set(tokenizer.get_added_vocab())))
@@ -175,7 +175,7 @@ def _across(patterns: Patterns, entries: Iterable[str]) -> int:
 
 
 def _written(entries: Iterable[str]) -> Iterator[str]:
-    """Yield the texts of the byte-level vocabulary entries on which pre-tokenizers may differ.
+    """Yield, decoded to text, the byte-level vocabulary entries that pre-tokenizers may split differently.
 
     These entries consist of at least two complete characters and are not words in a single letter case.
     """

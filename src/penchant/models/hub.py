@@ -185,5 +185,5 @@ def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest:
         except Exception as error:
             raise explained(error, given, name, snapshot.commit, file=file) from error
     verify(given, path, digest or cached_digest(path), digests.sha256, fresh=fresh)
-    if digest and cached_digest(path) != digest:  # otherwise the cache itself shows it offline
+    if digest and cached_digest(path) != digest:  # otherwise the cache itself provides the hash offline
         digests.remember_stated(f"{name}@{snapshot.commit}/{file}", digest)

@@ -29,7 +29,7 @@ class UnlikeError(LookupError):
 class LastLayer:
     """The last layer of `trunk`, a module that returns hidden states.
 
-    `config` names the implementation of attention; `sample` is one input of the trunk, on which it is run to find the
+    `config` names the implementation of attention; `sample` is an input on which the trunk is run to find the last
     layer. Raises UnlikeError if no suitable layer is found.
 
     Every position needs a key and a value, since other positions attend to it; the rest of the layer is needed only at
@@ -74,7 +74,7 @@ class LastLayer:
 
 
 class _Reads:
-    """The requested positions (rows, cols) of one batch; `slots` are their indices among those of their row."""
+    """The requested positions (rows, cols) of one batch; `slots` number the positions of each row from 0."""
 
     def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> None:
         order = np.argsort(rows, kind="stable")

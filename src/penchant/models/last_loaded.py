@@ -20,9 +20,9 @@ _KEPT: dict[tuple[object, ...], Model] = {}
 
 
 def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
-    """Return the model named by `spec`, from the cache if it has not changed.
+    """Return the model named by `spec`, loading it unless it is cached and its files have not changed.
 
-    Raises ModelError if it cannot be loaded.
+    Raises ModelError if the model cannot be loaded.
     """
     if names_scores(spec):
         return read_model(spec)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
 UNKNOWN = "unknown"
-"""The number format of served models."""
+"""The number format recorded for served models, whose actual format is not known."""
 _SMALL = 1 << 31
 """Largest model, in bytes, whose files are read into memory instead of being memory-mapped.
 
@@ -63,8 +63,9 @@ class LanguageModel:
     is "masked", "causal", or "encoder" for a model that provides vectors only (`no_scores` gives the reason).
     `max_tokens` is the maximum length of an input, including special tokens. `begin` is the id of the token put before
     a text for a causal model (None: first tokens are not scored). `unused` are the checkpoint's weights that were not
-    loaded, `quantized` is the quantization of its weights, such as "int8-torchao", and `cautions` are the warnings of
-    transformers that may affect results. `spec` is the name or path that the model was loaded from, "" if unknown.
+    loaded, `quantized` is the quantization of its weights, such as "int8-torchao", and `cautions` are transformers'
+    warnings about problems that may affect results. `spec` is the name or path that the model was loaded from, "" if
+    unknown.
     """
 
     name: str
@@ -125,15 +126,15 @@ def load(
     """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
     `URL#NAME[?tokenizer=TOKENIZER]` is a model served at an OpenAI-compatible address, such as
-    `http://127.0.0.1:8000/v1#NAME`; by default NAME also names its tokenizer. `MODEL+ADAPTER` merges an adapter, a hub
-    name or a directory, into the model (extra `adapters`). In `MODEL?source=TEXT` the encoder of an encoder-decoder
-    reads the text, by default none. `name` replaces the name of a directory or file in signatures and tables; the
-    model's hash is appended. `dtype` is float32, bfloat16, float16 or float64. `device` is a torch device (default:
-    cuda if available, else cpu), `auto` to spread the model over all GPUs, or `auto+cpu` to place the layers that do
-    not fit on the CPU. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights
-    that are not safetensors; `digests` stores the hashes of the model's files (default: in the user's cache, if it is
-    writable). Raises ModelError if the model cannot be loaded; issues a ModelWarning for each warning of transformers
-    that may affect results.
+    `http://127.0.0.1:8000/v1#NAME`; by default NAME also names its tokenizer. `MODEL+ADAPTER` merges an adapter, given
+    by hub name or directory, into the model (extra `adapters`). In `MODEL?source=TEXT`, TEXT is what the encoder of an
+    encoder-decoder reads (default: an empty text). `name` replaces the name of a directory or file in signatures and
+    tables; the model's hash is appended. `dtype` is float32, bfloat16, float16 or float64. `device` is a torch device
+    (default: cuda if available, else cpu), `auto` to spread the model over all GPUs, or `auto+cpu` to place the layers
+    that do not fit on the CPU. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts
+    weights that are not safetensors; `digests` stores the hashes of the model's files (default: in the user's cache, if
+    it is writable). Raises ModelError if the model cannot be loaded; issues a ModelWarning for each warning of
+    transformers about a problem that may affect results.
     """
     if names_vectors(spec):
         raise ModelError(
@@ -142,7 +143,7 @@ def load(
             hint="read it with penchant.load_vectors(FILE)",
         )
     if names_scores(spec):
-        message = "is a table of scores of whole sentences"
+        message = "is a table of scores of whole sentences, not a language model"
         raise ModelError(message, where=str(spec), hint="name a language model; in Python, use penchant.Scores")
     model = read_model(
         spec,
@@ -164,7 +165,7 @@ def load_vectors(path: str | Path, *, name: str | None = None, vocabulary: str |
 
     `name` replaces the file name in signatures and tables. `vocabulary` is the vocabulary file of a `.npy` file, with
     one word per line in the order of the rows; by default, the file of the same name with the suffix .vocab or .txt is
-    read. Raises ModelError, with the location of the error in the file, if that fails.
+    read. Raises ModelError, with the location of the error in the file, if a file cannot be read.
     """
     vectors = _vectors(path, name, vocabulary)
     _warn(vectors)
@@ -371,7 +372,7 @@ def _cited_served(address: ServedAddress, fingerprint: str) -> str:
 def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: str) -> tuple[ModelKind, str]:
     """Return a model's kind and the reason why it has no scores, corrected by the network's verified properties.
 
-    A causal model that attends to later tokens is masked or an encoder.
+    A causal model that attends to later tokens is treated as a masked model or an encoder.
     """
     if not network.proofs.looks_ahead:
         return kind, reason

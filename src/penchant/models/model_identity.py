@@ -21,7 +21,7 @@ from penchant.text_io import is_directory, is_file, refused_character
 
 _BUNDLED = PACKAGE / "bundled"
 ADAPTER = "adapter_config.json"
-"""The file that describes an adapter, in its directory."""
+"""Name of the file that describes an adapter, in the adapter's directory."""
 SOURCE = "?source="
 """Separator between the name of an encoder-decoder and its source text."""
 
@@ -66,14 +66,20 @@ class ModelSource:
         return replace(self, target=str(snapshot.folder), options={}, commit=snapshot.commit, adapter=adapter)
 
     def fingerprint(self, digests: Digests) -> str:
-        """Return a hub model's name and commit, or a hash of a local model's files; those of an adapter follow a +."""
+        """Return a hub model's name and commit, or a hash of a local model's files.
+
+        The fingerprint of an adapter follows a +.
+        """
         own = f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
         added = "" if self.adapter is None else f"+{self.adapter.fingerprint(digests)}"
         return f"{own}{added}{self._text_hash}"
 
     @property
     def key(self) -> str:
-        """The name and commit of a hub model, or the resolved path of a local one; those of an adapter follow a +."""
+        """The name and commit of a hub model, or the resolved path of a local one.
+
+        The key of an adapter follows a +.
+        """
         own = f"{self.label}@{self.commit}" if self.local is None else str(self.local.resolve())
         return f"{own}{'' if self.adapter is None else f'+{self.adapter.key}'}{self._text_hash}"
 

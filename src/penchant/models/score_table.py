@@ -97,14 +97,14 @@ class Scores:
 
     @property
     def about(self) -> str:
-        """A description of the scores."""
+        """A description of the scores for the user: the number of texts and the file."""
         of = counted(len(self.rows), "texts")
         return f"scores of {of} read from {self.path.name}; how they were computed is not known to penchant"
 
     @property
     def cautions(self) -> tuple[str, ...]:
         """A caution if numbers of tokens are missing."""
-        lacking = "no column n_tokens, so only the normalisation none is reported, without an analysis of length"
+        lacking = "numbers of tokens are missing, so only unnormalised scores are reported, and no analysis of length"
         return () if self.counted else (lacking,)
 
     def require(self, texts: Iterable[str]) -> None:
@@ -134,7 +134,7 @@ def names_scores(spec: str | Path) -> bool:
 
 
 def score_file(spec: str | Path) -> Path:
-    """Return the file of a table of scores named by `spec`. Raises ModelError if there is none."""
+    """Return the file of a table of scores named by `spec`. Raises ModelError if the file does not exist."""
     file = Path(str(spec).removeprefix(SCORES))
     if not is_file(file):
         raise ModelError("no such file", where=str(spec), hint="give a table with the columns text and score")
@@ -166,7 +166,7 @@ def _read(path: Path) -> dict[str, ScoredText]:
         before = rows.setdefault(row.text, row)
         if abs(before.score - row.score) > _SAME or before.n != row.n:
             first, second = (f"{each.score:.10g}{f' of {each.n} tokens' if each.n else ''}" for each in (before, row))
-            message = f"{shortened(row.text)} has the score {first} in {line_noun(line)} {at[row.text]}, here {second}"
+            message = f"{shortened(row.text)} has score {first} in {line_noun(line)} {at[row.text]}, but {second} here"
             raise DataError(message, file=path, line=line, hint="remove one of the rows")
         at.setdefault(row.text, line)
     if not rows:

@@ -31,7 +31,7 @@ TIMEOUT = 600.0
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each further attempt."""
 LONGEST_WAIT = 60.0
-"""Maximum number of seconds to wait because the server asks for it (Retry-After)."""
+"""Maximum number of seconds to wait if the server asks for a delay (Retry-After)."""
 SLOTS = 8
 """Maximum number of parallel requests."""
 _BUSY = 429
@@ -45,7 +45,7 @@ def names_served(spec: str | Path) -> bool:
 
 
 def refuse_cluster(specs: Iterable[str]) -> None:
-    """Raise ClusterError if a model is served, since it is not loaded by workers."""
+    """Raise ClusterError if `specs` include a served model, which workers of a cluster cannot load."""
     for spec in filter(names_served, specs):
         hint = "omit --on; the server answers several requests at once"
         raise ClusterError("is a served model, which does not run on a cluster", where=spec, hint=hint)
@@ -123,9 +123,9 @@ class _Chat(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The tokens of a completion and their log-probabilities (None: the server gives none).
+    """The tokens of a completion and their log-probabilities (None for a token without one).
 
-    `top` has the most probable tokens at each position with their log-probabilities, or None. `prompt_tokens` is the
+    `top` maps the most probable tokens at each position to their log-probabilities (or is None). `prompt_tokens` is the
     number of tokens in the prompt according to the server, or None.
     """
 
@@ -187,9 +187,10 @@ class Client:
     def complete(
         self, prompt: list[int] | str, *, top: int = 1, echo: bool = True, patient: bool = True
     ) -> Completion | None:
-        """Return the tokens of a prompt (if `echo`) and one generated token; None if there are no log-probabilities.
+        """Return the tokens of a prompt (if `echo`) and one generated token, with log-probabilities.
 
-        `top` is the number of most probable tokens to return at each position; see `_send` for `patient`.
+        Returns None if the server gives no log-probabilities. `top` is the number of most probable tokens to return at
+        each position; see `_send` for `patient`.
         """
         body: dict[str, Any] = {"model": self.address.name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
         ids = {"return_tokens_as_token_ids": True, "repetition_penalty": 1.0}  # vLLM and SGLang
@@ -262,7 +263,7 @@ class Client:
             for chunk in response.iter_bytes(1 << 16):
                 data += chunk
                 if len(data) > LARGEST:
-                    raise self._error(f"answers with more than {LARGEST >> 20} MiB")
+                    raise self._error(f"answers with more than the maximum of {LARGEST >> 20} MiB")
             wait = min(float(asked), LONGEST_WAIT) if asked.isdecimal() else 0.0
             return response.status_code, wait, bytes(data)
 
@@ -278,7 +279,7 @@ class Client:
         if 300 <= status < 400:
             return self._error(f"redirects to another address ({status})", "give that address")
         if status in (401, 403):
-            return self._error(f"denies access ({status})", f"set {KEYS[0]} to its key")
+            return self._error(f"denies access ({status})", f"set {KEYS[0]} to the key of the server")
         return RefusedRequestError(f"refuses the request ({status}){self._told(data)}", where=str(self.address))
 
     def _told(self, data: bytes) -> str:

@@ -27,7 +27,7 @@ _LONGEST = 120
 _LOWEST = -9999.0
 """Lowest log-probability of vLLM, which stands for minus infinity."""
 _ROUNDING = 1e-3
-"""Maximum amount by which a log-probability or a sum of probabilities may be too large."""
+"""Maximum change of a log-probability or a sum of probabilities through rounding."""
 _TOP = 5
 _PREFIXES = 3
 """Number of generated tokens whose log-probabilities are compared with those of the same tokens in prompts."""
@@ -104,7 +104,7 @@ class Server:
         return not self.as_text or self.tokenizer.token_ids([self.tokenizer.decode(ids)])[0] == list(ids)
 
     def values(self, ids: Prompt, answer: Completion | None) -> NDArray[np.float64]:
-        """Return the log-probabilities in an answer. Raises ModelError unless they belong to the tokens of a prompt."""
+        """Return the log-probabilities in an answer. Raises ModelError unless they belong to the prompt's tokens."""
         given = 0 if answer is None else len(answer.tokens)
         # A server that counts the prompt may generate more than one token, until a character is complete.
         if answer is None or given < len(ids) or (given > len(ids) + 1 and answer.prompt_tokens is None):
@@ -117,12 +117,12 @@ class Server:
                 raise self._others(f"{shortened(theirs)} is not {self.tokenizer.strings([token])[0]!r}")
         values = answer.logprobs[: len(ids)]
         if None in values[1:] or values[0] is not None:
-            raise self.error("must give log-probabilities of all tokens of a prompt but the first")
+            raise self.error("does not give log-probabilities of exactly the tokens of a prompt after the first")
         numbers = np.array([math.nan if value is None else value for value in values])
         return np.where(numbers <= _LOWEST, -np.inf, numbers)
 
     def is_token(self, theirs: str, token: int) -> bool:
-        """Return whether a server's string stands for a token; white space around it and broken characters may vary."""
+        """Return whether a server's string stands for a token; outer white space and broken characters are ignored."""
         if theirs.startswith("token_id:"):
             return theirs == f"token_id:{token}"
         if token not in self._spelled:
@@ -140,7 +140,9 @@ class Server:
 
     def _text(self, ids: Prompt) -> str:
         if not self.fits(ids):
-            raise self.error(f"takes only text, but {shortened(self.tokenizer.decode(ids))} is split into other tokens")
+            raise self.error(
+                f"takes only text, but {shortened(self.tokenizer.decode(ids))} is not split into this prompt's tokens"
+            )
         return self.tokenizer.decode(ids)
 
 
@@ -209,10 +211,10 @@ class _Proof:
         return [prompt for prompt in chosen if server.fits(prompt)]
 
     def _top(self, answers: Sequence[Completion | None]) -> float:
-        """Return the largest sum of the probabilities of top tokens.
+        """Return the largest sum of the probabilities of the top tokens at any position.
 
-        Raises ModelError if a log-probability or a sum is too large, or if tokens have other
-        log-probabilities in the lists of top tokens.
+        Raises ModelError if a log-probability or a sum is too large, or if more than a tenth of the tokens have
+        log-probabilities that differ from those in the lists of top tokens.
         """
         largest, same, seen = 0.0, 0, 0
         for prompt, answer in zip(self.prompts, answers, strict=True):
@@ -251,7 +253,8 @@ class _Proof:
     def _aligned(self, first: Sequence[NDArray[np.float64]]) -> int:
         """Return the number of generated tokens that have the same log-probability at the end of a prompt.
 
-        Raises ModelError if one differs or is not the most probable token, or if there are none.
+        Raises ModelError if a generated token has another log-probability there or is not the most probable one, or if
+        no generated token can be compared.
         """
         found, room = 0, max(NOISE, 2 * self.server.moves)
         for prompt, values in zip(self.prompts, first, strict=True):
@@ -267,7 +270,7 @@ class _Proof:
                 message = "gives a generated token and the same token in a prompt different log-probabilities"
                 raise self.server.error(f"{message} ({generated:.4g}, {known[0][0]:.4g}): they may be shifted")
             if values[len(start)] > generated + room:
-                raise self.server.error("generates a token that is not the most probable one at temperature 0")
+                raise self.server.error("at temperature 0, generates a token that is not the most probable one")
             found += 1
             if found == _PREFIXES:
                 break

@@ -26,7 +26,7 @@ class EquivalentTokenizer(Tokenizer):
         self.respelt: dict[str, str] = {}
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Tokenize each text independently. Raises DataError if a text contains a character that is not allowed."""
+        """Tokenize each text in its best-covered spelling. Raises DataError if a text has a forbidden character."""
         return [
             encoding if text.isascii() else self._best(text, encoding)
             for text, encoding in zip(texts, super().encode(texts), strict=True)

@@ -113,7 +113,7 @@ class Tokenizer:
 
     @cached_property
     def word_mark(self) -> str | None:
-        """The character that marks the start of a word in vocabulary entries ("▁", "Ġ"); None if there is none."""
+        """The character that marks the start of a word in vocabulary entries ("▁", "Ġ"); None if they have no mark."""
         entries = list(self.hf.get_vocab())
         for mark in ("▁", "Ġ"):
             if sum(entry.startswith(mark) for entry in entries) * 20 > len(entries):
@@ -162,7 +162,7 @@ class Tokenizer:
     def pieces_digest(self) -> str:
         """SHA-256 of the settings that determine how a text is split into tokens, but not the special tokens around it.
 
-        They are the normalizer, the pre-tokenizer, the model with its vocabulary, and added tokens.
+        These settings are the normalizer, the pre-tokenizer, the model with its vocabulary, and added tokens.
         """
         whole = json.loads(self.hf.backend_tokenizer.to_str())
         parts = {name: whole.get(name) for name in ("normalizer", "pre_tokenizer", "model", "added_tokens")}

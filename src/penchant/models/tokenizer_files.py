@@ -92,7 +92,7 @@ def _correct(tokenizer: Any, folder: Path) -> None:
 def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
     """Replace a transformers tokenizer's backend with the tokenizer of a file, keeping added tokens such as a mask.
 
-    Raises ModelError if the ids of the added tokens would change, or if texts are still split differently.
+    Raises ModelError if the ids of the added tokens would change, or if a probe is still split differently.
     """
     built = tokenizer.backend_tokenizer
     own.no_truncation()
@@ -128,7 +128,7 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
 def _follow(tokenizer: Any, file: Path) -> None:
     """Add a SentencePiece model's character map, if missing, to the normalizer of the tokenizer built from the model.
 
-    Raises ModelError if texts are still split differently.
+    Raises ModelError if one of the `PROBES` is still split differently.
     """
     from sentencepiece import SentencePieceProcessor
     from transformers.convert_slow_tokenizer import import_protobuf

@@ -48,8 +48,9 @@ class Network:
     """A torch model in evaluation mode, with methods that return logits, hidden vectors and attention.
 
     `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs`
-    records which shortcuts reproduce the plain forward pass and which rows may share a batch; by default it is
-    determined by running the model. `parameters` is the number of weights; shared weights are counted once.
+    records which shortcuts reproduce the plain forward pass and which rows may share a batch; it is `known` if that is
+    given, and otherwise determined by running the model. `parameters` is the number of weights; shared weights are
+    counted once.
 
     Few positions need the vocabulary projection. Therefore the trunk (the model without its head) is run on complete
     rows, and its states at the requested positions are gathered. The complete model is then run with its trunk's
@@ -231,7 +232,7 @@ class Network:
     def inputs(
         self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], trees: Trees | None = None
     ) -> dict[str, Any]:
-        """Return the arguments of a forward pass over rows of tokens: padded ones of the given lengths, or `trees`."""
+        """Return the arguments of a forward pass over rows of tokens: padded sequences of given lengths, or `trees`."""
         inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device)}
         if trees is None:
             inputs["attention_mask"] = self._mask(tokens, lengths)
@@ -282,7 +283,7 @@ class Network:
         return logits
 
     def run(self, module: Any, inputs: dict[str, Any]) -> Any:
-        """Return the output of the model or its trunk; on a GPU, only the attention `KERNELS` are used."""
+        """Return the output of `module`, the model or its trunk; on a GPU, only the attention `KERNELS` are used."""
         with self._attention():
             return module(**inputs)
 

@@ -18,11 +18,11 @@ differ even between identical batches.
 class Proofs:
     """Properties of one network, verified by running it.
 
-    `packed`, `gathers`, `shortens` and `packs` are true if a shortcut reproduces the plain forward pass: packed linear
-    layers, the head on gathered states, the last layer at requested positions only, and prefix trees in rows.
-    `looks_ahead` is true if a causal model's logits depend on later tokens. `layers` is the number of positions in each
-    layer's output for a row of `SAMPLE` tokens; layer 0 is the embeddings. `vocabulary` is the number of tokens to
-    which the network assigns probabilities, 0 without a head.
+    `packed`, `gathers`, `shortens` and `packs` are each true if one shortcut reproduces the plain forward pass:
+    respectively packed linear layers, the head on gathered states, the last layer at requested positions only, and
+    prefix trees in rows. `looks_ahead` is true if a causal model's logits depend on later tokens. `layers` is the
+    number of positions in each layer's output for a row of `SAMPLE` tokens; layer 0 is the embeddings. `vocabulary` is
+    the number of tokens to which the network assigns probabilities, 0 without a head.
     """
 
     packed: bool = False

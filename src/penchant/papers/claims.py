@@ -18,7 +18,7 @@ HOLDS, FAILS, UNCLEAR, UNCHECKED = "holds", "fails", "unclear", "unchecked"
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """A claim, the verdict on it, and the estimates that it rests on, as text."""
+    """A claim, the verdict on it, and, as text, the estimates behind the verdict or the reason why there are none."""
 
     claim: PaperClaim
     verdict: str
@@ -27,7 +27,7 @@ class CheckedClaim:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """An estimate that a claim is about, with its name."""
+    """An estimate that a claim is about, with the index of the claim and the estimate's name in the report."""
 
     claim: int
     check: ClaimCheck
@@ -44,7 +44,7 @@ def checked(paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, 
 
     A claim holds if all estimates lie on the claimed side of the null and differ clearly from it (p adjusted by Holm
     over all claims of the paper), fails if one clearly lies on the other side, and is unclear otherwise; without
-    estimates, it is unchecked. `asked` maps the names of models in the results to those in the study.
+    estimates, it is unchecked. `asked` maps the names of models in the results to their names in the study.
     """
     facts = [
         fact
@@ -85,7 +85,7 @@ def _sign(fact: _Fact, p: float) -> int:
 def _facts(
     number: int, check: ClaimCheck, paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, str]
 ) -> Iterator[_Fact]:
-    """Yield the estimates that a claim is about, from the first section of its instrument."""
+    """Yield the estimates that a claim is about, from the first section of the check's instrument."""
     for section in [section for section in sections if _is_of(section, check.probe)][:1]:
         names = {r.signature["model"]: paper.label(asked.get(r.signature["model"], "")) for r in section.results}
         if check.model:

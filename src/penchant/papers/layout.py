@@ -25,8 +25,8 @@ _ALPHA = 0.05
 class PaperCell:
     """A cell of a table: its labels, what was measured, what is printed, and the verdict with its reason.
 
-    `head` is the label of its column without the model. `line` is None if nothing was measured, `printed` if the paper
-    prints no number for this model. `model` is the paper's label of the model.
+    `head` is the label of its column without the model. `line` is None if nothing was measured; `printed` is None if
+    the paper prints no number for this model. `model` is the paper's label of the model.
     """
 
     row: tuple[str, ...]
@@ -45,7 +45,7 @@ class PaperCell:
         return self.scaled(self.entry.shows)
 
     def scaled(self, name: str) -> float:
-        """Return a number of the estimate on the scale of the paper, such as `low`; NaN if nothing was measured."""
+        """Return the estimate's column `name`, such as `low`, on the paper's scale; NaN if nothing was measured."""
         return math.nan if self.line is None else float(self.line[name]) * (self.entry.scale or 1)
 
     @property
@@ -56,7 +56,7 @@ class PaperCell:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table in the layout of the paper, with its cells in order."""
+    """A table in the layout of the paper, with its cells row by row."""
 
     layout: TableLayout
     cells: Sequence[PaperCell]
@@ -71,7 +71,7 @@ def tables(
 ) -> list[PaperTable]:
     """Return the paper's tables for which something was measured.
 
-    `asked` maps the names of models in the results to those in the study.
+    `asked` maps the names of models in the results to their names in the study.
     """
     found = []
     for layout in paper.tables:
@@ -164,7 +164,7 @@ def _entries(axis: Axis, layout: TableLayout, every: Sequence[_Measured]) -> lis
 
 
 def _together(layout: TableLayout, entries: Sequence[AxisEntry]) -> AxisEntry:
-    """Return one entry with the settings of the table, overridden by those of `entries`, later ones last."""
+    """Return one entry that combines the settings of the table and of `entries`; later entries take precedence."""
     at = dict(layout.at)
     taken: dict[str, Any] = {name: getattr(layout, name) for name in _SHARED}
     for entry in entries:
@@ -188,7 +188,7 @@ def _decided(layout: TableLayout, cells: Sequence[PaperCell]) -> list[PaperCell]
 
 
 def _barred(layout: TableLayout, cell: PaperCell) -> str:
-    """Return why a number cannot be compared with the printed one; "" if it can."""
+    """Return the reason why a number cannot be compared with the printed one; "" if it can."""
     assert cell.printed is not None and cell.line is not None and cell.line.source.result is not None
     if math.isnan(cell.printed.value):
         return "no number is printed"

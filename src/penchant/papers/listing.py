@@ -55,6 +55,6 @@ def write_study(name: str, directory: Path) -> Path:
     if occupied(file):
         if file.is_file() and file.read_bytes() == content:
             return file
-        raise OutputError("already exists", where=str(file), hint="remove it or give another directory")
+        raise OutputError("exists with other contents", where=str(file), hint="remove it or give another directory")
     write_bytes(content, file)
     return file

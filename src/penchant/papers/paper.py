@@ -21,7 +21,7 @@ Levels = dict[str, str]
 
 
 class AxisEntry(BaseModel):
-    """A row or a column of a table, or part of one: its label, and the levels of the estimates that it shows.
+    """A row or a column of a table, or part of one: its label, and the levels `at` that select the estimates shown.
 
     `probe`, `shows`, `scale`, `form` and `rule` replace those of the table. `model` is the paper's model that the entry
     is about; if the study lacks it, the entry shows the first model that the probe measured.
@@ -39,7 +39,7 @@ class AxisEntry(BaseModel):
 
 
 class AxisLevels(BaseModel):
-    """Entries for the levels of the column `each` except those in `without`; `labels` gives labels and the order."""
+    """Entries for the levels in the results' column `each`, except `without`; `labels` gives their labels and order."""
 
     model_config = SETTINGS
     each: Said
@@ -53,7 +53,8 @@ Axis = list[AxisEntry] | AxisLevels
 class BarredCells(BaseModel):
     """Cells that cannot be compared with the printed numbers, and the reason.
 
-    They are selected by the label of a row, column or model, or by part of the name of the data.
+    A cell is selected if it matches all given labels of a row, a column and a model, and the given part of the name of
+    the data.
     """
 
     model_config = SETTINGS
@@ -80,10 +81,10 @@ class CellMark(BaseModel):
 class TableLayout(BaseModel):
     """A table of the paper: which estimates its rows and columns show, and how they are compared with the printed ones.
 
-    `item` is the table's name in the paper. Models are the outermost level of the rows or columns, or the innermost of
-    the columns; if `models` is empty, each entry names the model of the paper that it is about. Under the rule `exact`
+    `item` is the table's name in the paper. `models` puts the models outermost in the rows or columns, or innermost in
+    the columns; if it is empty, each entry names the model of the paper that it is about. Under the rule `exact`
     a number agrees if it rounds to the printed one; under `sample` if the printed one is compatible with the interval;
-    under `two samples` the printed number has a sampling error of the same size.
+    under `two samples` likewise, with a sampling error of the same size for the printed number.
     """
 
     model_config = SETTINGS
@@ -111,7 +112,7 @@ class TableLayout(BaseModel):
     """The part that can be reproduced here, for the documentation."""
 
     def sized(self, value: float) -> str:
-        """Return the letter of the largest size that a value reaches; "" if there is none."""
+        """Return the letter of the largest size that a value reaches; "" if it reaches none of the `sizes`."""
         reached = [letter for letter, least in self.sizes.items() if abs(value) >= least]
         return reached[-1] if reached else ""
 
@@ -128,7 +129,7 @@ class FigureLayout(BaseModel):
 
 
 class ClaimCheck(BaseModel):
-    """A rule that decides a claim: the estimates at the levels `at` are above or below `null`.
+    """A rule that decides a claim: the estimates at the levels `at` must lie above or below `null`.
 
     If `model` is given, the claim is about the differences between this model and the paper's other models, otherwise
     about every model except the paper's models in `but`. `scale` and `form` describe how estimates are displayed.
@@ -200,7 +201,7 @@ class PrintedNumber(BaseModel):
 
     @property
     def value(self) -> float:
-        """The number; NaN if none is printed."""
+        """The number; NaN if the text is not a number."""
         try:
             return float(self.text.rstrip("*").replace(",", ""))
         except ValueError:

@@ -27,7 +27,7 @@ _TEXT = Text.of(Path(__file__).parent)
 def paper_section(name: str, sections: Sequence[StudySection], asked: Mapping[str, str]) -> StudySection:
     """Return the section of a paper, made from the other sections of a study's report.
 
-    `asked` maps the names of models in the results to those in the study.
+    `asked` maps the names of models in the results to their names in the study.
     """
     described = paper(name)
     results = list({id(result): result for section in sections for result in section.results}.values())
@@ -119,7 +119,7 @@ def _number(cell: PaperCell, layout: TableLayout, *, counted: bool) -> Number:
 
 
 def _numbers(made: Sequence[PaperTable], words: Text) -> list[ReportTable]:
-    """Return a table of all numbers compared with those in the paper, with verdicts; empty if there are none."""
+    """Return a table, with verdicts, of measured numbers that the paper prints too; an empty list if there are none."""
     own = words.below("numbers")
     rows = []
     for table in made:

@@ -34,5 +34,5 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 def whole(text: str) -> int | None:
-    """Parse a non-negative integer of at most nine digits; return None for other texts."""
+    """Parse a non-negative integer of at most nine digits; return None for other strings."""
     return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None

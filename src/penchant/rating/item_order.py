@@ -16,7 +16,7 @@ _APART = 10
 
 
 class ListPlace(NamedTuple):
-    """Entry in a rater's list: an item's number, whether it is repeated, and whether its sides are swapped."""
+    """Entry in a rater's list: the item's number, whether the entry is a repeat, and whether the sides are swapped."""
 
     item: int
     repeated: bool
@@ -56,7 +56,7 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """Yield `order` with `number` items of its first half repeated, if possible at a distance of `_APART`."""
+    """Yield `order` with `number` items of its first half repeated, if possible `_APART` or more positions later."""
     half = order[: (len(order) + 1) // 2]
     early = [(position, i) for position, (i, _) in enumerate(half) if i in regular]
     chosen = draw.choice(len(early), size=min(number, len(early)), replace=False).tolist() if early else []

@@ -336,7 +336,7 @@ def new_token() -> str:
 
 
 def same(known: str, given: str) -> bool:
-    """Return whether two texts are equal, compared in constant time."""
+    """Return whether two strings are equal, compared in constant time."""
     return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))
 
 

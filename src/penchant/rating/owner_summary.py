@@ -90,8 +90,8 @@ class Disputed:
 class OwnerSummary:
     """Content of the owner's page.
 
-    `shares` contains each possible answer with its count and proportion, `growth` the agreement after a number of
-    judgements, and `more` is the number of disputed items that are not shown.
+    `shares` contains each possible answer with its count and proportion, `growth` the agreement after increasing
+    numbers of judgements, and `more` is the number of disputed items that are not shown.
     """
 
     raters: tuple[RaterFacts, ...]

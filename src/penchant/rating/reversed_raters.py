@@ -12,7 +12,7 @@ from penchant.stats.rated_mean import with_others, worth
 
 Rater = TypeVar("Rater", bound=Hashable)
 LITTLE = 0.1
-"""Proportion of the units below which a note says that a rater judged few."""
+"""Proportion of the units; a note counts the raters who judged less than this."""
 
 
 def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Estimate]:

@@ -25,7 +25,7 @@ _LEAST = 0.3
 class Slip:
     """A run of shifted ratings, from row `first` to row `last`.
 
-    If `down`, the ratings are one row too low and fit the row above; otherwise, they fit the row below. `here` and
+    If `down`, the ratings are one row too far down and fit the row above; otherwise, they fit the row below. `here` and
     `moved` are the correlations with the other raters before and after moving the ratings back.
     """
 

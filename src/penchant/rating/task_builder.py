@@ -20,7 +20,7 @@ Judge = Callable[[str, Wishes], RatingTask | None]
 _LONGEST = 1 << 20
 """Maximum size of the instructions in bytes."""
 _MOST = 9
-"""Maximum number of points of a scale, since each point has a key."""
+"""Maximum number of points of a scale, since each point has a digit key on the keyboard."""
 _LARGEST = 1_000_000
 """Maximum absolute value of a point."""
 _RANGE = re.compile(r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})\s*")

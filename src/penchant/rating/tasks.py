@@ -66,7 +66,7 @@ class RatingTask:
 
     @property
     def answers(self) -> tuple[float | str, ...]:
-        """The possible answers, in order."""
+        """The possible answers: the numbers of the scale points or, for a choice, `FIRST` and `SECOND`."""
         return (FIRST, SECOND) if self.kind == "choice" else tuple(point.value for point in self.points)
 
     @property

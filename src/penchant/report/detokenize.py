@@ -14,7 +14,7 @@ SPACE = "▁"
 def _alphabet() -> dict[str, int]:
     """Map each character of byte-level BPE to the byte that it represents (Radford et al. 2019).
 
-    Printable Latin-1 characters represent themselves; characters from U+0100 on represent the other bytes, in order.
+    Printable Latin-1 characters represent themselves; characters from U+0100 on represent the other bytes, ascending.
     """
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     printable = {chr(byte): byte for byte in itself}
@@ -30,7 +30,8 @@ _SAMPLE = 100
 def readable(pieces: pl.Series, texts: pl.Series) -> pl.Series:
     """Decode byte-level tokens to text, and return tokens of other tokenizers unchanged.
 
-    Bytes of an incomplete character are written as `‹E0 A6›`. `texts` are the tokenized texts.
+    `pieces` contains a list of tokens for each of the tokenized `texts`. Bytes of an incomplete character are written
+    as `‹E0 A6›`.
     """
     entries = pieces.explode().drop_nulls().unique()
     sample = zip(pieces.head(_SAMPLE).to_list(), texts.head(_SAMPLE).to_list(), strict=True)

@@ -61,9 +61,9 @@ def export(
 
 
 def write_export(contents: Iterable[File], folder: str | Path, origin: Made) -> list[Path]:
-    """Write files, whose names are relative to a folder, replacing those of an earlier export; return their paths.
+    """Write files to a folder, replacing those of an earlier export, and return their paths.
 
-    Raises OutputError as `export` does.
+    File names are relative to the folder; `origin` is recorded for each file. Raises OutputError as `export` does.
     """
     place = Path(folder)
     hashes, made = _earlier(place), exported(place)
@@ -230,7 +230,7 @@ def _floats(values: Iterable[float | None]) -> pl.Series:
 
 
 def _by_model(frames: Sequence[tuple[BaseResult, pl.DataFrame]]) -> pl.DataFrame:
-    """Concatenate the frames of several models with a column `model`; an existing one becomes `model (label)`."""
+    """Concatenate the frames of several models, adding a column `model`; an existing one becomes `model (label)`."""
     labelled = [
         frame.rename({"model": "model (label)"}, strict=False).select(
             pl.lit(result.signature["model"]).alias("model"), pl.all()
@@ -313,7 +313,7 @@ def _prose(paragraph: str) -> str:
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """Return the scripts missing from pdflatex's fonts, followed by the symbols without a LaTeX command."""
+    """Return the scripts in LaTeX texts that pdflatex's fonts lack, followed by the symbols without a LaTeX command."""
     lines = (line for text in texts for line in text.splitlines() if not line.startswith("%"))
     lacking = {char for line in lines for char in line if char > "ſ"}
     names = {unicodedata.name(c, "UNKNOWN").split()[0] for c in lacking if unicodedata.category(c)[0] == "L"}

@@ -30,8 +30,8 @@ class Figure:
     `name` is short and suitable for a file name. `text` describes the chart for readers who cannot see it. `numbers` is
     the name of the table with the plotted numbers. `picks` contains names of item columns, separated by spaces: a click
     on a mark selects the items whose values in these columns equal the mark's fields. `narrow` is the chart for a
-    narrow page, if narrower panels do not suffice. `part` is the data set or other level that the figure is limited to,
-    `n` the number of items, as in "60 sentences", and `finding` the answers to the claims that it shows.
+    narrow page, if narrower panels do not suffice. `part` is the data set (or level of another factor) that the figure
+    is limited to, `n` the number of items, as in "60 sentences", and `finding` the answers that the chart shows.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Figure:
 
 
 def svg_of(spec: Mapping[str, Any], padding: int | None = None) -> str:
-    """Return a Vega-Lite specification as SVG, with a margin in pixels."""
+    """Render a Vega-Lite specification as SVG, with a margin of `padding` pixels (by default `_PADDING`)."""
     padding = _PADDING if padding is None else padding
     still = {**spec, "padding": padding, "config": {**spec.get("config", {}), "font": FONT}}
     return _renumbered(str(converter().vegalite_to_svg(json.dumps(still))))
@@ -120,7 +120,7 @@ def _renumbered(svg: str) -> str:
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Disable altair's slow validation against the Vega-Lite schema."""
+    """Disable altair's slow validation against the Vega-Lite schema within a `with` block."""
     from altair.utils import schemapi
 
     with schemapi.debug_mode(False):

@@ -87,9 +87,10 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
 
 
 def _parted(answers: Sequence[Answer], brief: Sequence[str]) -> tuple[list[Answer], list[Answer]]:
-    """Return the answers for the first screen, beside the first figure and above the cautions, and the other answers.
+    """Split the answers into those for the first screen, beside the first figure and above the cautions, and the rest.
 
-    The first sentences of all answers take precedence over their other sentences; at least one sentence is shown.
+    The sentences of an answer may be split: the first sentences of all answers take precedence over other sentences.
+    The first screen has at least one sentence.
     """
     room = _ROOM - sum(_height(text, *_CAUTION) for text in brief) - (_CAUTIONS if brief else 0)
     shown: list[list[str]] = [[] for _ in answers]

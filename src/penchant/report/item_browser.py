@@ -12,7 +12,7 @@ import polars as pl
 from penchant.records import BaseResult
 
 KEYS = ("dataset", "file", "part", "kind", "variant", "group", "id")
-"""The columns that identify a stimulus; an instrument may lack some of them."""
+"""The columns that identify a stimulus; the items of an instrument may lack some of them."""
 _AGAIN = "again"
 """The name of the column that numbers repeated rows of a stimulus."""
 
@@ -42,8 +42,8 @@ class BrowserColumn:
 class Strip:
     """Token sequences with a number for each token, one sequence per item.
 
-    `tokens` contains a list of strings per item, `values` a list of as many numbers or nulls, and `note` a text such as
-    their sum. Strips of the same `model` are displayed below each other. `marks` contains a number from −1 to 1 for
+    `tokens` contains a list of strings per item, `values` a list of as many numbers or nulls, and `note` a string such
+    as their sum. Strips of the same `model` are displayed below each other. `marks` contains a number from −1 to 1 for
     each token, which determines its colour.
     """
 
@@ -65,9 +65,9 @@ class Strip:
 class ItemTable:
     """Columns, token strips and remarks for each model, all with one entry per item.
 
-    A remark is null if the model was not evaluated on the item. `unit` describes the numbers below the tokens. If
-    `parallel`, the texts of a model's strips differ at one position, which is highlighted; if the scores are also
-    `sums` over tokens, each token's contribution to the difference is displayed.
+    A remark is null if the model was not evaluated on the item. `noun` is the plural noun for the items, and `unit`
+    describes the numbers below the tokens. If `parallel`, the texts of a model's strips differ at one position, which
+    is highlighted; if the scores are also `sums` over tokens, each token's contribution to the difference is displayed.
     """
 
     noun: str

@@ -17,7 +17,7 @@ from penchant.wording.templates import literal
 
 _COLUMNS = ["measure", "level", "method", "test_method", "p_holm"]
 OTHERS = "Intervals and tests of the other numbers"
-"""The beginning of the paragraph on numbers that no answer rests on."""
+"""The beginning of the paragraph on measures that no answer is based on."""
 _HOLM = " Holm: p adjusted over the families named in the tables [@holm1979]."
 _NO_DIFFERENCE = (
     "Smallest detectable differences: at a power of 80%, from the width of the interval, for a normal estimate or, "
@@ -28,7 +28,10 @@ _NO_DIFFERENCE = (
 
 @dataclass(slots=True)
 class _Kind:
-    """Methods of the intervals and tests of a measure, merged if only numbers differ; and whether p is adjusted."""
+    """Methods of the intervals and tests of a measure, grouped if they differ only in numbers.
+
+    `adjusted` is true if p-values of the measure are adjusted.
+    """
 
     intervals: dict[object, list[Method]] = field(default_factory=dict)
     tests: dict[object, list[Method]] = field(default_factory=dict)
@@ -94,7 +97,7 @@ def _kinds(rows: pl.DataFrame) -> dict[str, _Kind]:
 
 
 def _lines(kinds: Mapping[str, _Kind], references: Mapping[str, Reference], cited: set[str]) -> Iterator[str]:
-    """Yield a line on each kind of number, or on several with the same methods; works in `cited` are not cited again.
+    """Yield a line on each measure, or on several measures with the same methods; works in `cited` are not cited again.
 
     Methods that differ only in numbers are merged, with the numbers as ranges.
     """

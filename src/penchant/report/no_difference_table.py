@@ -17,7 +17,7 @@ from penchant.stats.equivalence import equivalent, narrower
 _OWN = {*SIDES, *Estimate("", math.nan, 0).row(), "signature"}
 """The columns of a comparison that do not identify a subset."""
 _WHOLE = ("", "all", "overall", "these groups", "group", None)
-"""Levels that add nothing to the measure and the names of groups."""
+"""Levels omitted from the column `where`, because they do not name a subset."""
 NEVER = "none possible"
 """The text shown if the smallest detectable difference exceeds the largest possible difference."""
 

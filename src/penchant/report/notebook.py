@@ -16,7 +16,7 @@ from penchant.report.item_browser import ItemTable
 from penchant.report.sections import StudySection
 
 FIRST = 10
-"""The number of items displayed."""
+"""The maximum number of items displayed."""
 
 
 class Charts(Named[str, Any]):

@@ -26,7 +26,7 @@ WORDS = 60
 _METHODS = 2
 """The maximum number of methods of intervals, and of tests, that are named."""
 _GROUPS = 6
-"""The maximum number of groups whose sizes are given."""
+"""The maximum number of models, of groups and of bounds that are named."""
 
 
 def answer_table(placed: StudySection) -> ReportTable | None:
@@ -71,7 +71,10 @@ def _number(answer: Answer, verdict: Verdict) -> Number:
 
 
 def paragraph(placed: StudySection) -> str:
-    """Return a paragraph on methods: what was asked of which models, n, omissions, intervals, tests and families."""
+    """Return a paragraph on the instrument, models, data, omissions, intervals, tests and families of tests.
+
+    The result is "" if no verdict has an estimate.
+    """
     answers = placed.answers()
     verdicts = [verdict for answer in answers for verdict in answer.verdicts if verdict.row]
     if not verdicts:
@@ -128,7 +131,7 @@ def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
 
 
 def omissions(results: Sequence[BaseResult]) -> str:
-    """Return a sentence on the data that were not used, or one that says that all were."""
+    """Return a sentence that lists the data left out, or says that nothing was left out."""
     told = dict.fromkeys(note.left_out for result in results for note in result.left_out)
     return f"Left out: {'; '.join(map(literal, told))}." if told else "Nothing was left out."
 
@@ -161,7 +164,7 @@ def _absent(answers: Sequence[Answer]) -> str:
 
 
 def _named(methods: Iterator[Method | None]) -> str:
-    """Return the methods with their sources; those that differ only in numbers once, with the numbers as ranges."""
+    """Name up to `_METHODS` methods with their sources; those that differ only in numbers are merged, with ranges."""
     groups: dict[object, list[Method]] = {}
     for method in methods:
         if method is not None and not method.makes_nothing:

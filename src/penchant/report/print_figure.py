@@ -40,7 +40,10 @@ def print_pdf(figure: Figure) -> tuple[bytes, float]:
 
 
 def _layouts(spec: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
-    """Yield width in millimetres and SVG: for one column, for two as on the page, and for two with stacked panels."""
+    """Yield possible layouts of a chart as (width in millimetres, SVG).
+
+    The layouts are: one column, two columns as on the page, and two columns with stacked panels.
+    """
     yield COLUMN, _fitted(spec.get("usermeta", {}).get("narrow") or spec, COLUMN / _SCALE)
     yield BOTH, svg_of(spec, _MARGIN)
     yield BOTH, _fitted(spec, BOTH / _SCALE)

@@ -193,7 +193,7 @@ class StudySection:
 
 
 def _with_findings(figures: Sequence[Figure], answers: Sequence[Answer]) -> Iterator[Figure]:
-    """Yield the figures, whose findings are set to the sentences of the answers that they show."""
+    """Yield the figures, each with its finding set to the first sentences of the answers that it shows."""
     names = [re.sub(r"-\d+$", "", figure.name) for figure in figures]  # a figure may have a number for each data set
     for figure, name in zip(figures, names, strict=True):
         shown = [
@@ -224,7 +224,8 @@ class RunFacts:
     """Record of the run that produced a result directory, as text.
 
     `unfinished` describes the missing parts of an interrupted study, `edited` lists the files changed since the run,
-    `models` maps model names to descriptions, and `asked` is the text of the study file.
+    `models` maps model names to descriptions, `facts` are other facts as (name, value), and `asked` is the text of the
+    study file.
     """
 
     title: str

@@ -19,7 +19,7 @@ from penchant.wording.templates import listed as listed
 ALPHA = DECIDES
 """The significance level for adjusted p-values."""
 TOO_FEW = "too few to say"
-"""The text shown instead of a number with too few items or an interval that covers the whole scale."""
+"""The text shown instead of an estimate that has too few items or an interval that covers the whole scale."""
 _WHOLE = 0.005
 """Tolerance, as a fraction of the scale, for deciding that an interval covers the whole scale."""
 Estimated: TypeAlias = Mapping[str, Any]
@@ -44,8 +44,8 @@ class Shown:
     def number(self, row: Estimated, *, n: bool = True, rough: bool = True) -> str:
         """Format an estimate with its interval, and with its p-value if interval and test disagree.
 
-        The number of items is included if `n`, and approximate intervals are marked if `rough`. For too few items, a
-        text replaces the estimate.
+        The number of items is included if `n`, and approximate intervals are marked if `rough`. `TOO_FEW` replaces an
+        estimate for which `too_few` is true.
         """
         over = f", {self.count(row)}" if n else ""
         if self.too_few(row):

@@ -66,7 +66,7 @@ def fewest(row: Mapping[str, Any]) -> int:
 
 
 def is_few(row: Mapping[str, Any]) -> bool:
-    """Return whether an estimate has an interval but is based on fewer than `FEWEST` items on one of its sides."""
+    """Return whether an estimate has an interval but fewer than `FEWEST` items, in all or on a side of a difference."""
     return fewest(row) < FEWEST and not math.isnan(row["low"])
 
 
@@ -225,7 +225,7 @@ def scaled(value: float, scale: float) -> float:
 
 
 def models(results: Sequence[BaseResult]) -> list[str]:
-    """Return the model names of the results, in order."""
+    """Return the model name of each result, in the order of the results."""
     return [result.signature["model"] for result in results]
 
 

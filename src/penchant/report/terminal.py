@@ -120,7 +120,7 @@ def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> l
 
 
 def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
-    """Shorten lines to end with an ellipsis, outside brackets; return `head` if the lines contain no interval."""
+    """Shorten the last line to end with an ellipsis outside brackets; return `head` if no line contains an interval."""
     if "]" not in " ".join(lines):
         return head
     last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]
@@ -129,7 +129,7 @@ def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
 
 
 def headline(table: ReportTable, width: int, room: int) -> list[str]:
-    """Return the lines of a table, cut to `width` columns and `room` lines; none if there is no room for a row.
+    """Return the lines of a table, cut to `width` columns and `room` lines; an empty list if no row fits.
 
     A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
     columns of numbers, and at most `ROWS` rows are displayed.

@@ -31,9 +31,10 @@ class Verdict:
     """The verdict on a claim about a model, or about a pair of models.
 
     `row` is the estimate, `margin` the smallest effect of interest, and `needed` the number of items that would settle
-    the claim if the verdict is "cannot tell". `place` is the level that the verdict is about, such as a group, if there
-    are several, and `facts` are variables for its text. `barred` is the key of the text that says why the estimate
-    cannot decide the claim. `direction` is "above" or "below" (the null) if the verdict is "yes".
+    the claim if the verdict is "cannot tell". `place` is the level of a factor, such as one of several groups, that the
+    verdict is about, or "". `facts` are variables for the text of the verdict. `barred` is the key of the text that
+    says why the estimate cannot decide the claim, or "". `direction` is "above" or "below" (the null) if the verdict is
+    "yes". `sentence` states the verdict.
     """
 
     claim: str
@@ -72,7 +73,7 @@ class Answer:
         return any(len(verdict.models) > 1 for verdict in self.verdicts)
 
     def about(self, place: str) -> list[str]:
-        """Return the sentences of the verdicts about the level `place`; if there are none, all sentences."""
+        """Return the sentences of the verdicts about `place`, such as a group, or all sentences if no verdict is."""
         return [verdict.sentence for verdict in self.verdicts if place and verdict.place == place] or self.sentences
 
 

@@ -102,7 +102,7 @@ def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1
 
 
 def _sums(values: Array) -> tuple[float, float, float]:
-    """Return the sums of a unit's ratings and of their squares, and of squared differences of pairs over n − 1."""
+    """Return the sums of a unit's n ratings, of their squares, and of squared differences of pairs divided by n − 1."""
     total, squares = float(values.sum()), float((values**2).sum())
     return total, squares, float(len(values) * ((values - values.mean()) ** 2).sum() / (len(values) - 1))
 
@@ -159,7 +159,10 @@ def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, 
             "values are not in ascending order", where="domain", hint="sort them and the columns of the counts"
         )
     if table.shape[1] != len(values):
-        raise DataError(f"got {table.shape[1]} columns for {len(values)} values of the domain", where="counts")
+        raise DataError(
+            f"got {table.shape[1]} columns for {len(values)} values of the domain, expected one column per value",
+            where="counts",
+        )
     return table, values
 
 

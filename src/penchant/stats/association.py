@@ -238,7 +238,7 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternativ
 
 
 def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:
-    """Return the mean effect size and the prediction limits for one further sample; the limits are NaN for one sample.
+    """Return the mean effect size and the prediction limits for one further sample (NaN for fewer than two effects).
 
     The limits are mean ± t·S·√(1 + 1/N) with N − 1 degrees of freedom, where S is the total standard deviation between
     samples, including their own variances.

@@ -84,8 +84,8 @@ def percentile(draws: Array, level: float) -> tuple[float, float]:
 def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, float]:
     """Return the limits of the expanded percentile interval for n units (Hesterberg 2015, Am. Stat. 69:371–386).
 
-    The interval is wider by the ratio of the t interval to the normal interval with the bootstrap standard deviation,
-    whose divisor is n. NaN for one unit, or if a draw is NaN.
+    It is wider than the percentile interval, by the ratio of the t interval to a normal interval whose standard
+    deviation has the divisor n. NaN for one unit, or if a draw is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan, np.nan

@@ -284,7 +284,7 @@ def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
 
 
 def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
-    """Return the jackknife variance over clusters of items with a credit, and its degrees of freedom."""
+    """Return the jackknife variance of the mean credit over clusters of items, and its degrees of freedom."""
     used = np.unique(codes[(~np.isnan(credit)).any(axis=0)])
     values = []
     for code in used:
@@ -294,7 +294,7 @@ def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
 
 
 def _between_raters(judged: Array) -> tuple[float, int]:
-    """Return the jackknife variance over raters, and its degrees of freedom."""
+    """Return the jackknife variance of the mean credit over raters, and its degrees of freedom."""
     left = (np.delete(judged, rater, axis=0) for rater in range(len(judged)))
     return _jackknife(np.array([_mean_of_raters(_against_others(part, FEWEST - 2)) for part in left]))
 

@@ -19,7 +19,7 @@ from penchant.stats.weighted import effective_n, mean_variance
 from penchant.wording.phrases import Method, Note
 
 Statistic = Callable[[Array], float]
-"""A function of row weights of 0 and 1 that returns a number for the rows with weight 1, or NaN for too few rows."""
+"""A function of row weights, 0 or 1, that returns a statistic of the rows with weight 1, or NaN for too few rows."""
 FEW = 5
 """The smallest number of units per factor for an interval without a caution."""
 _NONE = 1e-12
@@ -108,7 +108,7 @@ def jackknife(statistic: Statistic, unit: Codes) -> float:
 
 
 def _crossing(one: Codes, other: Codes) -> Codes:
-    """Return the index of each row's cell in the crossing of two factors; −1 for a row without a unit in one."""
+    """Return the index of each row's cell in the crossing of two factors; −1 for a row that lacks a unit of either."""
     both = (one >= 0) & (other >= 0)
     crossing = np.full(len(one), -1, dtype=np.intp)
     crossing[both] = np.unique(np.column_stack([one[both], other[both]]), axis=0, return_inverse=True)[1].ravel()

@@ -25,7 +25,7 @@ SMALL_SIDE = "few-on-a-side"
 
 
 def small_side(first: float, second: float) -> Note | None:
-    """Return a note if a side of a difference has fewer than `FEWEST` items, given both numbers; else None."""
+    """Return a note if a side of a difference has fewer than `FEWEST` items, given the numbers of items; else None."""
     n = int(min(first, second))
     return Note(SMALL_SIDE, n=n) if n < FEWEST else None
 
@@ -40,7 +40,7 @@ def as_values(values: ArrayLike, *, where: str = "values") -> Array:
         raise DataError(
             f"{of_all(lost, len(array), 'numbers', 'are')} NaN or infinite",
             where=where,
-            hint="remove these items and report their number",
+            hint="remove these items and report how many there were",
         )
     return array
 
@@ -93,7 +93,7 @@ def cluster_codes(labels: Iterable[Hashable], items: int, *, where: str = "clust
     seen: dict[Hashable, int] = {}
     codes = np.fromiter((seen.setdefault(label, len(seen)) for label in plain), dtype=np.intp)
     if len(codes) != items:
-        raise DataError(f"got {len(codes)} labels for {items} items", where=where)
+        raise DataError(f"got {len(codes)} labels for {items} items, expected one label per item", where=where)
     if any(isinstance(label, float) and np.isnan(label) for label in seen):
         raise DataError("a label is NaN", where=where, hint="give every item a label")
     return codes

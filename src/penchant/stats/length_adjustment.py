@@ -299,7 +299,7 @@ class _Model:
         return shares
 
     def _errors(self, beta: Array, logits: Array, at_zero: Array, mean: float) -> tuple[Array, float, Method, Notes]:
-        """Return standard errors of the logit of mean accuracy at 0 and of the slope, with df, description and notes.
+        """Return standard errors of the logit of mean accuracy at 0 and of the slope, with their df, method and notes.
 
         The sandwich estimate (Liang & Zeger 1986) collapses with few clusters, and under separation, where all
         residuals are near 0; the larger of the sandwich and the model-based error is therefore used (Angrist & Pischke

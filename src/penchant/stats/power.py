@@ -1,4 +1,4 @@
-"""Smallest effects that a study of a given size could detect, before it is run."""
+"""Smallest effects that a planned study of a given size could detect."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ALPHA = 0.05
 
 
 def detectable_share(n: int) -> float:
-    """Return the smallest share above one half that an exact two-sided sign test of n items detects.
+    """Return the smallest probability of success above one half that an exact two-sided sign test of n items detects.
 
-    The level is .05, the power .8. NaN if no share could be detected.
+    The level is .05, the power .8. NaN if no probability could be detected.
     """
     fewest = int(scipy.stats.binom.isf(_ALPHA / 2, n, 0.5)) + 1
     if fewest > n:

@@ -25,7 +25,7 @@ def spread_interval(
     They are derived from limits for log σ², whose variance depends on the kurtosis of the values (Bonett 2006, Comput.
     Stat. Data Anal. 50:775–782, with the trimmed mean as the centre). `about` is the centre of the spread if it is not
     the mean, such as 0 for residuals of a line through the origin. `noise` is the variance of log s due to measurement
-    error, which is added. NaN for fewer than five values or constant values.
+    error, which widens the interval. NaN for fewer than five values or constant values.
     """
     n, z = len(values), float(scipy.stats.norm.ppf((1 + level) / 2))
     if n < FEW or n <= z:

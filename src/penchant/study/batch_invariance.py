@@ -47,7 +47,7 @@ SAMPLE = (
 
 ONE_BATCH = 1 << 12
 OTHER = 96
-"""Batch sizes in tokens: enough for all sentences, and for only a few."""
+"""Batch sizes in tokens: one that fits all sentences, and one that fits only a few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Invariance:
 def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
     """Measure the effect of batching on the scores of up to `MOST` of the (text, location) pairs in `texts`.
 
-    If `texts` is empty, the sentences of `SAMPLE` are used, or None is returned if the model cannot process them.
+    If `texts` is empty, the sentences of `SAMPLE` are used, or None is returned if the model can process none of them.
     Raises ModelError if the model returns a value that is not a log-probability.
     """
     ours = _readable(model, [(text, f"test sentence {n}") for n, text in enumerate(SAMPLE, 1)])

@@ -62,7 +62,7 @@ class PublicSet(BaseModel):
 
 
 def public_sets() -> list[PublicSet]:
-    """Return the public data sets that penchant reads but does not bundle, in the order of their file."""
+    """Return the public data sets that penchant reads but does not bundle, in the order of `PUBLIC_SETS`."""
     content = read_yaml(PUBLIC_SETS).content
     return [PublicSet.model_validate(each) for each in (content if isinstance(content, list) else [])]
 

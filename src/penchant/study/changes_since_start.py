@@ -59,7 +59,7 @@ class Now:
 
 
 def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path]) -> list[DataRecord]:
-    """Return a record of every data file of each probe, in order; each file is hashed once.
+    """Return a record of every data file of each probe, in the order of the probes; each file is hashed once.
 
     Raises DataError if a file cannot be read.
     """

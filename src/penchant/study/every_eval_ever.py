@@ -45,7 +45,7 @@ NO_DIRECTION = "not declared: the schema requires one, but penchant does not say
 
 
 def files(outcome: Outcome) -> Iterator[File]:
-    """Yield, for each probe and model, a file of items if any item has a number, and a file of aggregate results.
+    """Yield, for each probe and model, a file of items if any has a measured value, and a file of aggregate results.
 
     Names are relative to the folder of the export. Raises StudyError if the results have no manifest.
     """
@@ -78,7 +78,7 @@ def finished(manifest: Manifest, unit: UnitRecord) -> str:
 
 
 def headline_rows(result: Result) -> list[int]:
-    """Return the indices of the summary rows that form the result's headline, in order."""
+    """Return the indices of the summary rows that form the result's headline, in the order of `result.headline`."""
     return instruments()[result.signature["probe"]].headline.rows(result.summary, result.signature["model"])
 
 
@@ -246,8 +246,8 @@ def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
 class _Item:
     """An item: its table row, and the `choices` of the model with their `scores`, both by role (such as "good").
 
-    `number` is the credit for the answer, or the value measured; `right` is the role of the right answer. Each is None
-    if there is none.
+    `number` is the credit for the answer, or the measured value; `right` is the role of the right answer. Either is
+    None if the item has none.
     """
 
     row: Mapping[str, Any]
@@ -257,7 +257,7 @@ class _Item:
     right: str | None
 
     def said(self) -> list[str]:
-        """Return a model's answers: sampled replies, words for a gap, or the choices with the highest score."""
+        """Return the model's answers: sampled replies, words for a gap, or the choices with the highest score."""
         given = self.row.get("replies", self.row.get("words"))
         best = max(self.scores.values(), default=None)
         chosen = [self.choices[role] for role, score in self.scores.items() if score == best]
@@ -315,7 +315,7 @@ def _finite(value: object) -> float | None:
 
 
 def _samples(log: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the items that have a number, in the schema's format for single items."""
+    """Yield the items that have a measured value, in the schema's format for single items."""
     results = log["evaluation_results"]
     main = [each for each in results if each["score_details"]["details"]["headline"] == "true"]
     kinds = [(each["metric_config"]["metric_id"], each["score_details"]["details"].get("normalise")) for each in main]

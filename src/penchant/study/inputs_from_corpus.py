@@ -91,7 +91,7 @@ class VectorSettings(BaseModel):
 
 @dataclass(slots=True)
 class Prepared:
-    """A study's probes with their sentences, its trained models' files by name, and the files' records and notes."""
+    """A study's probes with their sentences, trained models' files by model name, file records by path, and notes."""
 
     probes: list[Probe[Any]]
     models: dict[str, str] = field(default_factory=dict)
@@ -211,9 +211,9 @@ def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
 
 
 def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile]) -> str:
-    """Return the name of the first text that differs from its record, "" if there is none.
+    """Return the name of the first text file that differs from its record; "" if there is none.
 
-    Only name and size of URLs are compared. If the number of texts differs, return "the number of texts".
+    For URLs, only name and size are compared. If the number of files differs, return "the number of texts".
     """
     if len(before) != len(files):
         return "the number of texts"

@@ -40,7 +40,7 @@ _MOST_FILES = 6
 
 
 class AskedRecord(BaseModel):
-    """The contents of a study file: `study` has its keys, and `probes` has every parameter of each probe."""
+    """The contents of a study file: `study` has its keys and values, and `probes` every parameter of each probe."""
 
     model_config = STRICT
     study: dict[str, Any]
@@ -113,7 +113,7 @@ class Manifest(BaseModel):
         return [*self.units, *(unit for record in self.set_aside for unit in record.units)]
 
     def unit(self, probe: str, spec: str) -> UnitRecord | None:
-        """Return the finished unit of a probe directory and a model, or None."""
+        """Return the finished unit of a probe directory and a model, or None if there is none."""
         return next((unit for unit in self.units if (unit.probe, unit.spec) == (probe, spec)), None)
 
     def skips(self, probe: str, spec: str) -> bool:

@@ -103,7 +103,7 @@ def _is_placed(given: object) -> bool:
 
 
 def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> list[Finding]:
-    """Run all checks except batch invariance. Raises ModelError or DataError at the first failure."""
+    """Run all checks except batch invariance and local weights. Raises ModelError or DataError at the first failure."""
     findings = _findings(model, list(texts), scores, "stop")
     _require(findings, model)
     return findings

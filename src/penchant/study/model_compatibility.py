@@ -134,7 +134,7 @@ class Fitting:
         scores.require(text for number in supported for text, _ in self.texts[number])
 
     def _turns_on_weights(self, seen: Outline) -> bool:
-        """Return whether any probe's support depends on a trained head, which only the weights can show."""
+        """Return whether any probe's support for a model depends on a trained head, which only the weights show."""
         return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
 
     def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:

@@ -13,7 +13,7 @@ class Differences(pl.DataFrame):
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The main differences of each instrument, with both models, levels, confidence interval and n."""
+        """The main differences of each instrument, with both models, groups, confidence interval and n."""
         probes = [Signature.parse(text)["probe"] for text in self["signature"]]
         by = ["probe"] if "probe" in self.columns else []
         table = self.with_columns(pl.Series("_instrument", probes))

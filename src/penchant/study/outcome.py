@@ -84,7 +84,7 @@ class Outcome:
         return self.results[name]
 
     def by_place(self) -> dict[str, list[Result]]:
-        """Return a mapping from each probe directory to its results, in order."""
+        """Return a mapping from each probe directory to its results, in the order of `results`."""
         places: dict[str, list[Result]] = Named("probe")
         for (place, _), result in self.results.items():
             places.setdefault(place, []).append(result)
@@ -92,7 +92,7 @@ class Outcome:
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The main estimates of each instrument, by probe and model, with levels, confidence interval and n."""
+        """The main estimates of each instrument, by probe, model and group, with confidence interval and n."""
         tables = [
             each.headline.select(pl.lit(place).alias("probe"), pl.all()) for (place, _), each in self.results.items()
         ]
@@ -132,7 +132,7 @@ class Outcome:
         return Document(sections, runs, self.notes, self._made_of())
 
     def _paper(self, sections: Sequence[StudySection]) -> list[StudySection]:
-        """Return the section of the paper that a study follows, if there is one."""
+        """Return a list with the section on the paper that the study follows; empty if it follows none."""
         from penchant.papers.section import paper_section  # statistics are slow to load
 
         names = {str(manifest.asked.study.get("paper") or "") for manifest in self.manifests}

@@ -51,9 +51,9 @@ def export_outcome(
 
 
 def _eval_results(outcome: Outcome) -> tuple[list[File], list[str]]:
-    """Return `OWNER/NAME/.eval_results/STUDY.yaml` for each hub model measured on hub data, and notes on the rest.
+    """Return a file OWNER/NAME/.eval_results/STUDY.yaml for each hub model with hub data, and notes on other results.
 
-    Raises StudyError, with these notes, if there is no such model.
+    Raises StudyError, with the notes, if there is no such model.
     """
     manifest = manifest_of(outcome)
     entries: dict[str, list[dict[str, Any]]] = {}

@@ -120,7 +120,7 @@ def _run(study: Asked, out: Path, how: Run, *, models: Any, only: Any, dtype: st
     described = InPython() if isinstance(study, str | Path) else InPython.of(study, out)
     chosen = None if models is None else described.specs(models)
     if chosen == []:
-        raise MethodError("no model is given", where="run(), models", hint="omit models to use the study's models")
+        raise MethodError("no model was given", where="run(), models", hint="omit models to use the study's models")
     kept = None if only is None else [str(name) for name in _names(only, "probe")]
     settings |= {"models": chosen, "only": kept, "dtype": dtype if file else described.dtype(dtype)}
     asked_for, probes = read_study(file, **settings) if file else described.read(**settings)

@@ -1,4 +1,4 @@
-"""Reading of the results in one directory, or of two directories for comparison."""
+"""Reading of the results in one directory, or in two directories for comparison."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from penchant.wording.phrases import has_words
 COMPARISON = "comparison.parquet"
 CURVE = "curve.parquet"
 SIGNATURE = "signature.txt"
-SAVED = "{} contains one result without a manifest: its machine is unknown, and edits cannot be detected"
+SAVED = "{} contains one result without a manifest: the machine used is unknown, and edits cannot be detected"
 FREE = {"model", "bos", "dtype", "case"}
 """Signature fields that may differ between the results of two models that are compared side by side."""
 
@@ -232,7 +232,7 @@ def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[
             tables[i, j] = compare(a, b)
             ours[i], theirs[j] = a, b
         except StudyError as error:
-            reasons.append(f"{place}, {ours[i].signature['model']}: {error}; of the two results the first is shown")
+            reasons.append(f"{place}, {ours[i].signature['model']}: {error}; only the first of the results is shown")
     for i, j in pairs:
         if (i, j) in of_one:
             continue

@@ -47,8 +47,8 @@ def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = N
 
     All models are checked first, and problems are reported before anything is written. With `resume`, results in `out`
     are kept and cached answers are not computed again; results of models that the study no longer names are archived.
-    Raises StudyError if `out` contains anything else, or if data, text, a model or a result has changed; with `rerun`,
-    the affected measurements are repeated.
+    Raises StudyError if `out` contains another study or other files, or if data, text, a model or a result has changed;
+    with `rerun`, the affected measurements are repeated.
     """
     run = run or Run()
     folder = Path(out)

@@ -21,7 +21,7 @@ def outdated(directory: str | Path, document: Document, written: Collection[Path
 
     Each message names the outdated files and the command that recreates them. Only reports and export folders directly
     inside the result directory are considered. `written` lists files that were just made: outdated files in the same
-    folder belong to an earlier export and are no longer made.
+    folder belong to an earlier export and are no longer exported.
     """
     folder = Path(directory)
     if not document.made_of or not is_directory(folder):
@@ -43,7 +43,7 @@ def _line(folder: Path, place: Path, old: dict[str, Made], *, again: bool) -> st
     were = "was" if len(old) == 1 else "were"
     start = f"{place.name}: {counted(len(old), 'files')} {were} made from results that have changed since ({shown})"
     if not again:
-        return f"{start} and {for_one(len(old), 'are')} no longer made: remove {for_one(len(old), 'them')}"
+        return f"{start} and {for_one(len(old), 'are')} no longer exported: remove {for_one(len(old), 'them')}"
     commands = dict.fromkeys(each.by for each in old.values())
     out = {by: [] if by[1:2] == (place.name,) else ["-o", str(place)] for by in commands}
     again_by = " and ".join(shlex.join(["penchant", "export", str(folder), *by, *out[by]]) for by in commands)

@@ -48,7 +48,7 @@ def held(folder: Path) -> Iterator[None]:
 def hub_commits(folder: Path) -> dict[str, str]:
     """Return the commits of the hub data sets that the study in a directory used.
 
-    Raises StudyError if its manifest is invalid.
+    Raises StudyError if the manifest is invalid.
     """
     path = folder / FILE
     return dict(read_manifest(path).hub) if path.exists() else {}
@@ -72,9 +72,10 @@ class Begun:
 def begun(
     folder: Path, study: Study, probes: Sequence[Probe[Any]], places: Sequence[str], *, resume: bool, rerun: bool
 ) -> Begun:
-    """Start or continue a study in a directory. Raises StudyError if the directory contains anything else.
+    """Start or continue a study in a directory.
 
-    A study that failed before its first result may be replaced by another study.
+    Raises StudyError if the directory contains another study or other files. A study that failed before its first
+    result may be replaced by another study.
     """
     path = folder / FILE
     asked = AskedRecord(
@@ -153,7 +154,7 @@ def _measured(asked: AskedRecord) -> AskedRecord:
 
 
 def _otherwise(before: AskedRecord, after: AskedRecord, places: Sequence[str]) -> list[Change]:
-    """Return the changes in the probes' parameters; none if anything else in the study changed."""
+    """Return the changes in the probes' parameters; an empty list if anything else in the study changed."""
     rest = [{key: value for key, value in asked.study.items() if key != "probes"} for asked in (before, after)]
     if rest[0] != rest[1] or _names(before) != _names(after):
         return []

@@ -66,9 +66,9 @@ class Study(BaseModel):
     families: dict[str, dict[str, Step]] = {}
     """The step of each model that is a checkpoint, by family; filled in from the families among the models."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
-    """Probes in order, each `name: {parameters}`."""
+    """The probes in the order in which they are run, each `name: {parameters}`."""
     corpus: TextSettings | None = None
-    """Running text for training vectors, and for sampling sentences for probes that name none."""
+    """Running text for training vectors, and for sampling sentences for probes that name no sentences."""
     vectors: dict[str, VectorSettings] = {}
     """Word vectors to train on the corpus, by name; `models` refers to them as trained:NAME."""
     names: Annotated[dict[str, Label], AfterValidator(_each_its_own)] = {}
@@ -89,7 +89,7 @@ class Study(BaseModel):
     """Maximum number of items, for a pilot, of each probe that does not set its own limit. Default: all items."""
 
     def instruments(self) -> list[Probe[Any]]:
-        """Return the validated probes. Raises ValidationError, or `_PlacedError` with the position in the study."""
+        """Return the validated probes. Raises `_PlacedError`, with the position in the study, if one is invalid."""
         wrong = problem(self.corpus, self.vectors, self.models)
         if wrong:
             raise _PlacedError(("models",), wrong)
@@ -237,7 +237,7 @@ def study_file(path: str | Path) -> Path:
     files = sorted(file for file in place.iterdir() if file.suffix in (".yaml", ".yml") and _names_a_study(file))
     if len(files) == 1:
         return files[0]
-    found = f"contains {len(files)} study files" if files else "contains no study file"
+    found = f"contains {len(files)} study files, expected one" if files else "contains no study file"
     names = ", ".join(file.name for file in files)
     raise StudyError(
         found,

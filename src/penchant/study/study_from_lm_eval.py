@@ -63,7 +63,7 @@ class _Item:
 def study_of_task(
     task: Path, directory: Path, *, models: Sequence[str] = (), data: Sequence[str | Path] = ()
 ) -> UserStudy:
-    """Write a table of minimal pairs and a study of them into a directory, and test it with each model.
+    """Write a table of minimal pairs and a study of them into a directory, and test the study with each model.
 
     Each wrong answer of an item is paired with the right one. The items are read from `data`, or else from the files
     that the task names, or else from its data set on the hub. Raises DataError, with the field, if the task cannot be
@@ -216,7 +216,7 @@ def _right(task: Path, place: str, target: object, answers: Sequence[str]) -> in
 
 
 def _literal(value: object) -> object:
-    """Return the Python literal that a text represents, as lm-eval reads filled templates; other values unchanged."""
+    """Return the value of a Python literal in a string, as lm-eval reads it; return any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -226,7 +226,7 @@ def _literal(value: object) -> object:
 
 
 def _pairs(item: _Item, group: str, delimiter: str) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of `_COLUMNS` for each wrong answer; white space before an answer is part of it."""
+    """Yield the cells of `_COLUMNS` for each wrong answer; white space before an answer is part of the answer."""
     prefix = item.context.rstrip()
     between = item.context[len(prefix) :] + delimiter
     good = between + item.answers[item.right]

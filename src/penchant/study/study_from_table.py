@@ -31,7 +31,7 @@ from penchant.text_io import opened, single_byte, stem
 PILOT = 8
 """Number of items measured to estimate how long a study takes."""
 SPLIT = 2.0
-"""Mean number of tokens per word from which on the user is told that a model has seen little of the language."""
+"""Mean number of tokens per word from which the user is told that a model has seen little of the language."""
 _NAMED = 6
 _WORD = re.compile(r"[^\W\d_]+")
 _MODEL = "bundled:modern"
@@ -61,7 +61,7 @@ def study_of_table(
     settings: Mapping[str, Any] | None = None,
     comment: Sequence[str] = (),
 ) -> UserStudy:
-    """Write a study of a user's table into a directory, and test it with each model.
+    """Write a study of a user's table into a directory, and test the study with each model.
 
     `name` is an instrument's name or alias; `columns` names the columns of fields that are not recognised; `settings`
     are further parameters of the probe, and `comment` are lines for the top of the study file. Raises DataError if the
@@ -148,7 +148,7 @@ def _spec(model: str) -> str:
 
 
 def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
-    """Yield lines for the user: texts each model cannot read, the time it needs, and what the study could detect.
+    """Yield lines for the user: texts that a model cannot read, time needed, and the smallest detectable effect.
 
     Each line is paired with True if it shows that a model can be measured, else False.
     """
@@ -197,7 +197,7 @@ def _split(texts: Sequence[str], model: Model) -> str:
 
 
 def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model, every: int) -> float:
-    """Return the estimated time in seconds to measure `every` texts (their number), based on a few items."""
+    """Return the estimated time in seconds to measure all texts, given their number `every`, from a few items."""
     pilot = probe.model_copy(update={"limit": PILOT})
     few = len(pilot.texts(base))
     pilot = pilot if few else probe

@@ -35,7 +35,7 @@ def write_texts(study: Path, out: Path, base: Sequence[Path], **changes: Any) ->
         raise StudyError("no probe of the study supports scores of sentences", where=str(study), hint=all_read(probes))
     texts = list(dict.fromkeys(text for probe in chosen for text, _ in probe.texts(base)))
     trial = Scores([{COLUMN: text, "score": 0.0, "n_tokens": 1} for text in texts])
-    for probe in chosen:  # what no table could satisfy is refused before anyone scores
+    for probe in chosen:  # settings that no table can satisfy are refused here
         probe.settle(trial).signature(trial, base)
     refuse_inputs(out, [study, *(file for probe in chosen for file in probe.files(base))])
     write(texts, out)

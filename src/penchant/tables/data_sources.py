@@ -86,7 +86,7 @@ def fetched_one(name: str | Path) -> Path:
 
 
 def matching(pattern: Path) -> list[Path]:
-    """Return the sorted files that match a pattern; none if `pattern` has no wildcard or is the name of a file.
+    """Return the sorted files that match a pattern; an empty list if it has no wildcard or is the name of a file.
 
     Hidden files match only if their names are given in full.
     """

@@ -119,7 +119,7 @@ def _delimiter(text: str) -> str:
 
 
 def _records(text: str, delimiter: str, file: Path, before: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record after the number of its first line; `before` is the number of lines that precede `text`."""
+    """Yield each record's first line number and its cells; `before` is the number of lines that precede `text`."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         line = before + reader.line_num + 1

@@ -77,7 +77,7 @@ def _is_named_file(text: str) -> bool:
 def _only_column(table: Any, where: str) -> Any:
     names = list(table) if isinstance(table, Mapping) else list(table.columns)
     if len(names) != 1:
-        message = f"{kind(table)} has {'several' if names else 'no'} columns"
+        message = f"{kind(table)} has {'several' if names else 'no'} columns, expected one"
         texts = {name: [cell for cell in table[name] if isinstance(cell, str)] for name in names}
         held = [name for name in names if texts[name]]
         longest = max(held, key=lambda name: len("".join(texts[name])), default=(names or [None])[0])
@@ -164,7 +164,7 @@ def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None
 
 
 def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], name: str) -> Path:
-    """Write keys to a temporary YAML file called `name` and return its path; it is deleted when Python exits.
+    """Write the mapping `keys` to a temporary YAML file called `name`, deleted when Python exits; return its path.
 
     The values of the keys in `tables` may be tables instead of file names; `tables` maps these keys to the column names
     of rows that have none. Each table is written to a file named after its key, or called `name` for the key `file`.
@@ -197,7 +197,7 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
 
 
 def as_yaml(value: Any) -> Any:
-    """Convert nested values to plain YAML values: numpy to Python scalars, columns to lists, and paths to texts."""
+    """Convert nested values to plain YAML values: numpy to Python scalars, columns to lists, and paths to strings."""
     if isinstance(value, Mapping):
         return {key: as_yaml(each) for key, each in value.items()}
     listed = plain(value)
@@ -318,7 +318,7 @@ def _row(row: Any, where: str, columns: Sequence[str]) -> dict[str, object]:
 
 
 def _cell(value: Any) -> object:
-    """Return a cell as a JSON value: missing values become None, numpy scalars Python scalars, and dates texts."""
+    """Return a cell as a JSON value: missing values become None, numpy scalars Python scalars, dates strings."""
     value = value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
     if is_missing(value):
         return None

@@ -25,7 +25,7 @@ class FileRow(NamedTuple):
     decimal: str = "."
 
     def number(self, value: object, file: Path | None = None, field: str | None = None) -> object:
-        """Return the number that a text represents; other values are returned unchanged.
+        """Return the number that a string represents; other values are returned unchanged.
 
         Raises DataError, with the place if `file` and `field` are given, if the number is ambiguous.
         """

@@ -126,7 +126,7 @@ def _value(cell: Any, written: Any, file: Path) -> object:
 
 
 def plain(value: object) -> object:
-    """Convert floats with integer values to int, and dates and times to ISO 8601 texts."""
+    """Convert floats with integer values to int, and dates and times to ISO 8601 strings."""
     if isinstance(value, datetime.datetime):
         return (value.date() if value.time() == datetime.time() else value).isoformat()
     if isinstance(value, datetime.date | datetime.time):
@@ -166,7 +166,7 @@ def _letter(column: int) -> str:
 
 
 class _Places:
-    """Validator of the order of a sheet's rows and cells; `row` is the current row. Raises ValueError if invalid."""
+    """Validator of the order of rows and cells; raises ValueError if one is misplaced. `row` is the current row."""
 
     def __init__(self) -> None:
         self.row = self.column = self.cells = 0

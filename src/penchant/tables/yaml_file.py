@@ -1,7 +1,7 @@
 """Loader for the core schema of YAML 1.2, with time and memory bounded by the size of the file.
 
-Every error gives a line. Numbers keep their spelling for fields that are texts: `010` is ten as a number, and "010" as
-the name of a study.
+Every error gives a line. Numbers keep their spelling for fields that are strings: `010` is ten as a number, and "010"
+as the name of a study.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CORE = {
     ),
     MERGE: (re.compile(r"<<\Z"), "<"),
 }
-"""Patterns of plain scalars that are not texts, by tag, with their possible first characters."""
+"""Patterns of plain scalars that are not strings, by tag, with their possible first characters."""
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 """Exceptions of PyYAML's constructors for a value that does not match its tag, such as the date 2024-13-45."""
 
@@ -60,7 +60,7 @@ class WrittenFloat(WrittenNumber, float):
 
 
 class _Core:
-    """Mixin for the core schema of YAML 1.2, in which `no`, `12:30` and `1_000` are texts, and `010` is ten."""
+    """Mixin for the core schema of YAML 1.2, in which `no`, `12:30` and `1_000` are strings, and `010` is ten."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
@@ -71,7 +71,7 @@ for _tag, (_pattern, _starts) in _CORE.items():
 
 
 class Dumper(_Core, yaml.SafeDumper):
-    """PyYAML dumper of plain values, which quotes texts that `Loader` would read as another type."""
+    """PyYAML dumper of plain values, which quotes strings that `Loader` would read as another type."""
 
 
 Dumper.add_multi_representer(WrittenInt, lambda dumper, value: dumper.represent_int(int(value)))
@@ -121,7 +121,7 @@ class Loader(_Core, yaml.SafeLoader):
     def _require_sound(self, node: yaml.ScalarNode) -> None:
         wrong = refused_character(node.value)
         if node.tag in (_INT, _FLOAT) and len(node.value) > _LONGEST_NUMBER:
-            wrong = f"contains a number of {len(node.value):,} characters"
+            wrong = f"contains a number of {len(node.value):,} characters, which is too long"
         if wrong:
             raise _error(wrong, node.start_mark.line)
 

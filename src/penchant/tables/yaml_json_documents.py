@@ -145,7 +145,7 @@ class YamlDocument:
 
 
 def as_wanted(value: Any, *kinds: Any) -> Any:
-    """Convert numbers in YAML content to texts, as written, where a text is expected.
+    """Convert numbers in YAML content to strings, spelled as in the file, where a string is expected.
 
     `kinds` are the types that the value can have: pydantic models, lists and mappings of types, unions.
     """
@@ -185,7 +185,7 @@ def _alternatives(kind: Any) -> Iterator[Any]:
 
 
 def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
-    """Return the valid keys of the nested model that contains `key`; none if the model cannot be determined."""
+    """Return the valid keys of the nested model that contains `key`; an empty list if the model is unknown."""
     inside: Any = model
     for part in key[:-1]:
         fields = inside.model_fields if isinstance(inside, type) and issubclass(inside, BaseModel) else {}

@@ -123,7 +123,7 @@ class GloVe:
 
 
 def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
-    """Allocate the order of updates: two per pair of distinct words, one per pair of equal words."""
+    """Allocate an array for the order of updates: two per pair of distinct words, one per pair of equal words."""
     if 2 * len(pairs) > np.iinfo(np.uint32).max:
         raise DataError(f"there are too many word pairs: {len(pairs)}", hint="increase min_count or decrease window")
     return np.empty(2 * len(pairs) - np.count_nonzero(pairs[:, 0] == pairs[:, 1]), np.uint32)
@@ -133,7 +133,7 @@ def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
 
 
 class Cooccurrences(NamedTuple):
-    """Co-occurrence counts for i ≤ j, sorted by i and j; `counts[e]` (float64) is the count of `pairs[e]` (int32)."""
+    """Co-occurrence counts of words i ≤ j, sorted by i, then j: `counts[e]` (float64) belongs to `pairs[e]` (int32)."""
 
     pairs: NDArray[np.int32]
     counts: NDArray[np.float64]
@@ -149,9 +149,9 @@ class _Sums(NamedTuple):
 def cooccurrences(corpus: TokenFile, window: int) -> Cooccurrences:
     """Return co-occurrence counts: the sum of 1/distance over all pairs of tokens of words i and j in a sentence.
 
-    Tokens may be on either side and at most `window` tokens apart (Pennington et al. 2014, §4.2; `cooccur.c` in the
-    published program); out-of-vocabulary tokens are not counted and do not add to distances. Memory is bounded. Raises
-    MethodError if numba is missing or the window is too wide.
+    The tokens may be in either order and at most `window` tokens apart (Pennington et al. 2014, §4.2; `cooccur.c` in
+    the published program); out-of-vocabulary tokens are not counted and do not add to distances. Memory use is bounded.
+    Raises MethodError if numba is missing or the window is too wide.
     """
     shares: list[list[_Sums]] = []
     bounds = np.empty(0, np.int64)

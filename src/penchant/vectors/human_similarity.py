@@ -20,7 +20,7 @@ FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
 class Similarity(NamedTuple):
     """Spearman correlation `rho` between human judgements and cosine similarities, with its two-sided p-value `p`.
 
-    Of the `pairs` of words, `covered` have vectors. `rho` and `p` are NaN if fewer than three pairs are covered, or if
+    `covered` of the `pairs` word pairs have vectors. `rho` and `p` are NaN if fewer than three pairs are covered, or if
     judgements or similarities do not vary.
     """
 

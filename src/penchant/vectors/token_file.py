@@ -25,9 +25,9 @@ _MORE = "give more text or a lower min_count"
 class TokenFile:
     """Contents of a token file: the vocabulary, sorted by descending count and then by code point, and the token ids.
 
-    `words[i]` occurs `counts[i]` times. `ids` are the in-vocabulary tokens of all sentences, in order, as indices into
-    `words`; `lengths` are the numbers of in-vocabulary tokens in each sentence. `tokens` is the number of all tokens,
-    and `sentences` the number of lines with at least one token.
+    `words[i]` occurs `counts[i]` times. `ids` are the in-vocabulary tokens of all sentences, in file order, as indices
+    into `words`; `lengths` are the numbers of in-vocabulary tokens in each sentence. `tokens` is the number of all
+    tokens, and `sentences` the number of lines with at least one token.
     """
 
     words: tuple[str, ...] = field(repr=False)

@@ -68,10 +68,10 @@ def descend(
     size: int,
     rate: np.float32,
 ) -> float:
-    """Make an AdaGrad update for each co-occurrence count, in order, and return the sum of the losses.
+    """Make an AdaGrad update for each element of `order` in turn, and return the sum of the losses.
 
     `order` has 2e for entry e, or 2e + 1 for e with word and context exchanged. `pairs[e]` is (word, context) and
-    `values[e]` is (log x, f(x)). `rows` (2V, width), V of words, V of contexts: vector, bias, squared-gradient sums.
+    `values[e]` (log x, f(x)). `rows` (2V, width) has V words, then V contexts: vector, bias, squared-gradient sums.
     """
     contexts, width, last = len(rows) // 2, rows.shape[1], len(order) - 1
     sums, cost = width // 2, 0.0

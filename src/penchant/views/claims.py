@@ -2,10 +2,11 @@
 
 The text of a claim is in `text.yaml` under `claims`: its `question`, and a sentence without a full stop for each
 verdict: `above` and `below` for yes, with a value above or below the null, `within` for no, `missing` for not measured.
-For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear` replaces the sentence. `place` is the
-phrase for the level that a verdict is about; it can use `place` (the level), `direction` (above, below or ""; always ""
-for pairs of models), `again` (true if the sentence has named the level before) and the claim's facts. `after` is the
-phrase that follows an estimate; it can use these facts. `next` is the command to continue with if nothing was measured.
+For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear`, if present, replaces the sentence.
+`place` is the phrase for the level, such as a group, that a verdict is about; it can use `place` (the level),
+`direction` (above, below or ""; always "" for pairs of models), `again` (true if the sentence has named the level
+before) and the claim's facts. `after` is the phrase that follows an estimate; it can use the claim's facts. `next` is
+the command to continue with if nothing was measured.
 
 Sentences can use `who` (the models), `s` (the verb ending if there is one model), `each` (the estimates), `place` and
 `places` (the phrases for the first level and for all levels), `margin` (the smallest effect of interest), `slight`
@@ -166,7 +167,7 @@ class Claim:
         return 0 if verdict.row is None else abs(verdict.row["value"] - self.shown.null)
 
     def _each(self, verdicts: Sequence[Verdict], several: bool, words: Text) -> str:
-        """Return as text the first estimates, with their models and levels, and the number of the other estimates."""
+        """Describe the first estimates, with their models and levels (such as groups), and count the others."""
         known = [(verdict, self._shown_row(verdict)) for verdict in verdicts if verdict.row and measured([verdict.row])]
         most = len(known) if len(known) <= MOST + 1 else MOST if verdicts[0].kind == YES else 1
         parts = []
@@ -196,7 +197,10 @@ class Claim:
         return f"closer to {null * self.shown.scale:g}{self.shown.unit}" if null else "smaller"
 
     def _placed(self, verdict: Verdict, words: Text, *, again: bool = False) -> str:
-        """Return the phrase for the level that a verdict is about; `again`: the sentence has named it before."""
+        """Return the phrase for the level, such as a group, that a verdict is about.
+
+        `again` is true if the sentence has named the level before.
+        """
         direction = "" if self.compared else verdict.direction
         known = {"place": verdict.place, "direction": direction, "again": again, **verdict.facts}
         return words.get("place", **known) or ("" if again and words.has("place") else verdict.place)
@@ -262,7 +266,7 @@ def _groups(method: Method | None) -> tuple[int, str] | None:
 def answers(
     claims: Iterable[Claim], results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text
 ) -> list[Answer]:
-    """Return the answers to the claims that apply."""
+    """Return the answers to the claims about which there are estimates, or differences if a claim compares models."""
     estimates, differences = sources(results), [] if comparison is None else compared(comparison)
     asked = [claim for claim in claims if comparison is not None or not claim.compared]
     every = (claim.answer(differences if claim.compared else estimates, results, text) for claim in asked)

@@ -1,4 +1,4 @@
-"""Declarative figures: estimates with intervals, one row per level, and one mark per model or other factor."""
+"""Declarative figures of estimates with intervals: a row per level of one factor, a mark per model or other level."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class FigureSpec(Protocol):
     """Declaration of a figure."""
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
-        """Return the figures for the results; empty if there is nothing to show."""
+        """Return the figures for the results; an empty list if there is nothing to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A figure that is drawn by an instrument; `chart` returns None if there is nothing to show.
 
-    Its title and description are in `text.yaml`. `numbers` is the name of the table with its numbers: by default its
-    own name, or "" for no table.
+    The title and description of the figure are in `text.yaml`. `numbers` is the name of the table that lists the
+    plotted values: by default the name of the figure, or "" for no table.
     """
 
     name: str
@@ -78,10 +78,10 @@ class Forest:
     """Forest plot: estimates with intervals, a row per level of the columns `rows`, and a mark per level of `marks`.
 
     A dashed line is drawn at `null`; with `log`, the axis is logarithmic. If `panel` is given, each level of this
-    column has its own chart. `picks` is as in `Figure`, and `of` as in `TableSpec`. The numbers are in the table of
-    the same name. If `ranked`, rows are in descending order of their mean. If `dense`, they are as close as in a plot
-    of more than `LONG` rows. `levels` are the levels of `marks` in the order of their colours, by default those in the
-    results.
+    column has its own chart. `picks` is as in `Figure`, and `of` as in `TableSpec`. The table of the same name
+    lists the plotted values. If `ranked`, rows are in descending order of their mean. If `dense`, rows are as close as
+    in a plot of more than `LONG` rows. `levels` are the levels of `marks` in the order of their colours, by default the
+    levels in the results.
     """
 
     name: str
@@ -227,7 +227,7 @@ def reference(x: float, *, log: bool = False) -> Any:
 def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = None) -> Figure:
     """Return a figure with the title and description in `text`.
 
-    The name of the table with its numbers is given in `text.yaml` or as `numbers`, and otherwise equals `name`.
+    The table that lists the plotted values is named in `text.yaml` or by `numbers`; otherwise its name is `name`.
     """
     own = text.below("figures", name)
     table = own.get("numbers") or (name if numbers is None else numbers)

@@ -52,9 +52,9 @@ class ModelColumn:
 class TokenStrip:
     """A strip of tokens with one number per token.
 
-    `pieces` and `values` are the item columns with the tokens and the numbers; without them there is no strip. `of`
-    is the column with the tokenized text, or "" if the tokens are words. `said` returns a note for each item.
-    `marks` is the column of the marks described in `Strip`, or "" for none.
+    `pieces` and `values` are the item columns with the tokens and the numbers; the strip is omitted if the items lack
+    the column `pieces`. `of` is the column with the tokenized text, or "" if the tokens are words. `said` returns a
+    note for each item. `marks` is the column of the marks described in `Strip`, or "" for no marks.
     """
 
     name: str

@@ -89,7 +89,7 @@ class RowSource:
 
     @cached_property
     def lines(self) -> list[Line]:
-        """All rows, in order."""
+        """All rows, in the order of the frame."""
         return [Line(row, self) for row in self.frame.iter_rows(named=True)]
 
     @cached_property
@@ -111,7 +111,7 @@ class RowSource:
         return self._by_levels.get(self._key(levels, row))
 
     def only(self, at: At) -> list[Line]:
-        """Return the rows that match `at`, in order."""
+        """Return the rows that match `at`, in the order of the frame."""
         measure = at.levels.get("measure")
         lines = self._by_measure.get(measure, []) if isinstance(measure, str) else self.lines
         matching = [line for line in lines if at(line.row)]

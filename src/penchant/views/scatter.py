@@ -53,7 +53,7 @@ class Scatter:
 
     The tooltip shows the fields in `told`, with numbers in the given formats. `names` is the field that labels points
     if there is room; points far from the centre take precedence. `text.yaml` has the titles of the axes (`x` and `y`).
-    The numbers are in the table named `numbers`, by default the table of the same name. `picks` is as in `Figure`.
+    `numbers` is the name of the table that lists the plotted values, by default `name`. `picks` is as in `Figure`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Declarative strip plots: a point for every item, by model and level, and the mean with its interval."""
+"""Declarative strip plots: a point for every item, and the mean with its interval, by model and level of a factor."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from penchant.wording.templates import Text
 class Strips:
     """A strip plot with a strip for each model and level of the column `panel`.
 
-    Each point is an item, plotted by its number in the item column `column` on an axis with the limits `ends`; a click
+    Each point is an item, plotted by its value in the item column `column` on an axis with the limits `ends`; a click
     on it selects the item. A diamond with an interval marks the mean, from the rows that match `at`. The item columns
-    `told` are shown in the tooltip. The numbers are in the table named `numbers`.
+    `told` are shown in the tooltip. `numbers` is the name of the table that lists the means.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Strips:
     told: tuple[str, ...] = ()
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
-        """Return the figure in a list, which is empty if no item has a number."""
+        """Return the figure in a list, which is empty if no item has a value."""
         points = self._points(results)
         if not len(points):
             return []
@@ -54,7 +54,7 @@ class Strips:
         return [figure(self.name, chart.facet(row=rows), text, "item", self.numbers)]
 
     def _points(self, results: Sequence[BaseResult]) -> pl.DataFrame:
-        """Return a row for each item with a number; the column `jitter` separates neighbouring points of a strip."""
+        """Return a row for each item with a value; the column `jitter` separates neighbouring points of a strip."""
         rows = pl.concat(
             result.items.select(
                 pl.col("id").alias("item"),

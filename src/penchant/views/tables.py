@@ -17,7 +17,7 @@ HEADS = {"holm": "p (Holm)", "pair": "difference"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the `key` of its heading in `text.yaml`, a function for its `cell`s, and a default for empty ones."""
+    """A column: the `key` of its heading in `text.yaml`, a function that returns a `cell`, and the default `none`."""
 
     key: str
     cell: Callable[[Line], Cell]
@@ -40,7 +40,7 @@ def pair() -> Column:
 
 
 def count(key: str = "n", **levels: object) -> Column:
-    """Return a column with item counts, taken from the corresponding row with the given `levels`."""
+    """Return a column with item counts, taken from the row that differs only in the given `levels`."""
     return beside(key, levels, lambda line: int(line["n"]), "")
 
 
@@ -54,7 +54,7 @@ def number(
 ) -> Column:
     """Return a column with estimates, their intervals and, if `counted`, their n.
 
-    Estimates are taken from the corresponding row with the given `levels`, such as another measure; a tuple lists
+    Estimates are taken from the row that differs only in the given `levels`, such as another measure; a tuple lists
     levels in order of preference. A missing estimate is displayed as "–". If `star`, estimates with a significant
     adjusted p-value are marked.
     """
@@ -67,22 +67,22 @@ def number(
 
 
 def p(key: str = "p", **levels: object) -> Column:
-    """Return a column with p-values, taken from the corresponding row with the given `levels`."""
+    """Return a column with p-values, taken from the row that differs only in the given `levels`."""
     return beside(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
 def adjusted(key: str = "holm", **levels: object) -> Column:
     """Return a column with p-values, adjusted if they belong to a family of tests.
 
-    They are taken from the corresponding row with the given `levels`.
+    They are taken from the row that differs only in the given `levels`.
     """
     return beside(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
 def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell], none: Cell = "") -> Column:
-    """Return a column whose cells are computed from the corresponding row with the given `levels`.
+    """Return a column whose cells are computed from the row that differs from their own only in the given `levels`.
 
-    A cell without such a row contains `none`.
+    A cell for which there is no such row contains `none`.
     """
 
     def at_levels(line: Line) -> Cell:
@@ -96,11 +96,11 @@ def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell],
 class TableSpec:
     """Declaration of a table, with a row for each source row that matches `at` and satisfies `takes`.
 
-    Rows are grouped by level across models, or by model if `by_model`. `columns` may be a function of the sources.
-    `first` lists the keys of columns that take precedence if space is short. `detail` is as in `ReportTable`, or a
-    function of the rows. `short` lists the keys of the columns of the short table, whose `title` and `note` are under
-    `short` in `text.yaml`; it is limited to the rows that match `short_at`, if there are any. `of` transforms the
-    sources, for example to compute ranks. Columns that are empty in all rows are omitted.
+    Rows that differ only in the model are adjacent; if `by_model`, all rows of a model are. `columns` may be a function
+    of the sources. `first` lists the keys of columns that take precedence if space is short. `detail` is as in
+    `ReportTable`, or a function of the rows. `short` lists the keys of the columns of the short table, whose `title`
+    and `note` are under `short` in `text.yaml`; the short table is limited to the rows that match `short_at`, if there
+    are any. `of` transforms the sources, for example to compute ranks. Columns that are empty in all rows are omitted.
     """
 
     name: str

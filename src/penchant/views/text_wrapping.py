@@ -21,7 +21,7 @@ def _ems(char: str) -> float:
 
 
 def wrapped(text: str, width: float, size: float) -> list[str]:
-    """Return the lines of a text, which is broken after spaces, and anywhere in words wider than a line."""
+    """Break a text into lines of at most `width` pixels: after spaces, and anywhere in words wider than a line."""
     lines = [""]
     for word in re.findall(r"\S*\s*", text):
         for part in [word] if text_width(word.rstrip(), size) <= width else word:
@@ -32,7 +32,7 @@ def wrapped(text: str, width: float, size: float) -> list[str]:
 
 
 def cut(text: str, width: float, size: float) -> str:
-    """Return a text, or if it is wider than `width` its beginning with an ellipsis."""
+    """Return a text, or its beginning with an ellipsis if the text is wider than `width` pixels."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(f"{text}…", size) > width:

@@ -96,7 +96,7 @@ class Note(Phrase):
 
     @property
     def left_out(self) -> str:
-        """The number and kind of the data that the note reports as not used; "" if it reports none."""
+        """A description of data that were not used, such as "2 of 9 records of the text"; "" if the note has none."""
         from penchant.wording.templates import filled
 
         text = _entry(self).get("left-out", "")
@@ -139,7 +139,7 @@ def notes_of(row: Mapping[str, Any]) -> Notes:
 
 
 def present(*notes: Note | None) -> Notes:
-    """Return the notes that are not None, in order."""
+    """Return the notes that are not None, in the given order."""
     return tuple(note for note in notes if note is not None)
 
 
@@ -173,7 +173,7 @@ def shape(phrase: Phrase) -> tuple[object, ...]:
 
 
 def spanning(phrases: Sequence[Phrase], between: str) -> str:
-    """Return one text for phrases of the same shape, with numbers that differ as ranges joined by `between`."""
+    """Return one text for phrases of the same shape, in which numbers that differ become ranges joined by `between`."""
     return str(_spanned(phrases, between))
 
 
@@ -254,7 +254,7 @@ def every_code() -> Iterator[tuple[str, str, str, list[str]]]:
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    value = value.item() if hasattr(value, "item") else value  # numbers of numpy
+    value = value.item() if hasattr(value, "item") else value  # NumPy scalars
     return float(f"{value:.12g}") if isinstance(value, float) else value  # without the last digits, which are inexact
 
 

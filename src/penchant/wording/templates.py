@@ -111,7 +111,7 @@ class Text:
 
 
 def literal(text: str) -> str:
-    """Return a user's name without the backticks and brackets that have a meaning in paragraphs of methods."""
+    """Return a name given by the user, with backticks and brackets, which are markup in methods, replaced."""
     return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
 
 

@@ -311,8 +311,8 @@ def test_a_model_without_a_text_or_with_two() -> None:
     with pytest.raises(MethodError) as none:
         texts_of({"bundled:early-modern": "early.txt"}, "bundled:modern")
     assert str(none.value) == (
-        "amplification, text: no text is named for bundled:modern — name one, as in text: {bundled:modern: FILE}; "
-        "texts are named for bundled:early-modern"
+        "amplification, text: no text was given for bundled:modern — give one, as in text: {bundled:modern: FILE}; "
+        "texts were given for bundled:early-modern"
     )
     with pytest.raises(MethodError, match=r"bert@v1 and bert@v2 may both mean bert@86b5e09"):
         texts_of({"bert@v1": "a.txt", "bert@v2": "b.txt"}, "bert@86b5e09")
@@ -340,7 +340,7 @@ def test_models_with_texts_of_their_own(zoo: Zoo, penchant: Program, tmp_path: P
     asked["text"] = {"distilbert": "set/text.txt"}
     builders.write_study(tmp_path / "study.yaml", models, {"amplification": asked})
     code, _, err = penchant("run", "study.yaml", "-o", "other")
-    assert code == 2 and "no text is named for bert — name one, as in text: {bert: FILE}" in err
+    assert code == 2 and "no text was given for bert — give one, as in text: {bert: FILE}" in err
 
 
 def test_texts_are_named_by_patterns_and_folders(zoo: Zoo, tmp_path: Path) -> None:

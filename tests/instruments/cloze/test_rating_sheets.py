@@ -69,7 +69,7 @@ def test_words_that_were_sorted_alone(penchant: Program, sheet: list[dict[str, s
     assert code == 2
     lines = err.splitlines()
     assert [line.split(": ")[1] for line in lines] == [f"anna.csv, line {line}, field 'word'" for line in wrong]
-    assert "the word is 'was', but the sentence in the column 'filled' has another: 'He art old.'" in lines[0]
+    assert "the word 'was' is not in the gap of the sentence in the column 'filled': 'He art old.'" in lines[0]
     assert not (tmp_path / "ratings.csv").exists()
 
 
@@ -225,7 +225,7 @@ def test_a_word_that_became_a_truth_value(penchant: Program, tmp_path: Path) -> 
     head = "sentence,word,filled,rating\n"
     (tmp_path / "bernd.csv").write_text(f"{head}s0,WAHR,That is true.,1\n")
     answer = penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv")
-    refused(answer, "the word is 'WAHR'", "a spreadsheet changed the word true: write true again")
+    refused(answer, "the word 'WAHR' is not in the gap", "a spreadsheet changed the word true: write true again")
     (tmp_path / "bernd.csv").write_text(f"{head}s0,VRAI,That is old.,1\n")
     refused(penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv"), "sorting one column alone")
     (tmp_path / "bernd.csv").write_text("sentence,word,rating\ns0,VRAI,1\n")
@@ -288,7 +288,7 @@ def test_own_names_of_columns_turn_no_check_off(penchant: Program, long: list[di
     wrong = sum(row["word"] != word for row, word in zip(long, words, strict=True))
     assert code == 2 and len(err.splitlines()) == 1
     assert f"{wrong} of 52 rows have a word that is not in their filled sentence" in err and "sorting one column" in err
-    assert "the column 'Eingesetzt' has another" in err
+    assert "is not in the gap of the sentence in the column 'Eingesetzt'" in err
     # And without any column to check them by.
     fill(tmp_path / "bare.csv", own_names(shuffled, "text", "filled"))
     code, _, err = imported(penchant, "bare.csv", *NAMED)

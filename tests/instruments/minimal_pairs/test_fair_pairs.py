@@ -210,7 +210,7 @@ def test_repair_replaces_one_word_by_another_of_its_kind(
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (["pairs", "filter", "mine.jsonl"], "no tokenizer is given"),
+        (["pairs", "filter", "mine.jsonl"], "no tokenizer was given"),
         (["pairs", "generate", "--grammar", "klingon"], "klingon"),
         (["pairs", "generate", "passed", "--grammar", "toy"], "no paradigm 'passed'"),
         (["pairs", "generate", "-n", "0", "--grammar", "toy"], "greater than or equal to 1"),

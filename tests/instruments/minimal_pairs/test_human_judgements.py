@@ -118,7 +118,7 @@ BAD = {
     "rating": ("rating", "a,r,,high,1", "line 2, field 'rating_good': expected a number"),
     "infinite": ("rating", "a,r,,inf,1", "line 2, field 'rating_good'"),
     "no rater": ("choice", "a,,good,,", "line 2, field 'rater'"),
-    "both kinds": ("rating", "a,r,good,,\na,s,,1,2", "line 3: there are ratings here and choices in"),
+    "both kinds": ("rating", "a,r,good,,\na,s,,1,2", "line 3: mixes kinds of judgement: ratings here and choices in"),
     "nothing": ("choice", "a,r,,,", "contains no judgement"),
 }
 

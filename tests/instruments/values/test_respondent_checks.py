@@ -73,7 +73,7 @@ def test_codes_beyond_the_scale_in_many_columns_are_one_line(tmp_path: Path) -> 
         cautions(tmp_path, frame)
     assert error.value.alone().endswith(
         "a.csv, line 2: expected an answer between 1 and 5, got 88 and 99 in 12 columns (q0, q1, q2, q3, q4, q5, q6, "
-        "q7 and 4 more columns; 24 answers) — if it means no answer, write missing: [88, 99]; or set scale"
+        "q7 and 4 more columns; 24 answers) — if no answer is meant, write missing: [88, 99]; or set scale"
     )
     assert not hasattr(error.value, "__notes__")
     assert cautions(tmp_path, frame, "missing: [88, 99]\n") == []

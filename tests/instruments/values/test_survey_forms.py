@@ -70,7 +70,7 @@ def test_a_survey_is_the_same_in_every_form(folder: Path) -> None:
         (
             "s.dta",
             "scale: [5, 1]\n",
-            ["7 (Refusal) and 8 (DK) in 2 columns (q1, q2; 104 answers) — if it means no answer"],
+            ["7 (Refusal) and 8 (DK) in 2 columns (q1, q2; 104 answers) — if no answer is meant"],
         ),
         ("s.csv", "missing: [7, 8]\nfilter: {country: Germany}\n", ["no respondents remain — country has the values "]),
         ("s.csv", "filter: {cntry: 276}\n", ["there is no column 'cntry' — did you mean country?"]),

@@ -144,7 +144,7 @@ def test_columns_with_other_names_are_told_how_to_be_named(write: Write) -> None
     assert f"field 'text': {told}columns: {{statements: {{text: COLUMN}}}} in set.yaml" in note
     about: dict[str, object] = {"templates": [ONE], "columns": {"id": "item", "text": "wording"}}
     write("set/set.yaml", json.dumps(about))
-    belongs = "id belongs under statements: columns: {statements: {id: COLUMN}}"
+    belongs = "id belongs under statements, as in columns: {statements: {id: COLUMN}}"
     refused(lambda: read_values(file), f"{file}, columns: {belongs}")
     write("set/set.yaml", json.dumps({**about, "columns": {"statements": about["columns"]}}))
     assert [statement.id for statement in read_values(file).statements] == ["b1"]
@@ -480,7 +480,7 @@ def test_made_up_answers_are_seeded_and_marked(write: Write) -> None:
 @pytest.mark.parametrize("table", ["means", "sds"])
 def test_made_up_answers_need_every_number(table: str) -> None:
     tables: dict[str, Any] = {"means": MEANS, "sds": SDS, table: {"f": MEANS["f"], "m": {"equity": 3.0}}}
-    with pytest.raises(MethodError, match=f"{table} has no number for 'order' in group 'm'"):
+    with pytest.raises(MethodError, match=f"{table} has no number for value 'order' in group 'm'"):
         synthetic_survey(**tables, groups={"f": 1, "m": 1}, statements=MADE)
 
 

@@ -136,7 +136,7 @@ def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     write(tmp_path, ["The cook said that [he] ate."], ["The cook said that [she] ate."])
     assert "has no occupation in brackets" in refused()
     assert "has no matching file of anti sentences" in refused([pro])
-    assert "is named twice" in refused([pro, pro])
+    assert "is given twice" in refused([pro, pro])
     other = tmp_path / "sentences.txt"
     other.write_text("x", "utf-8")
     assert "must contain pro or anti" in refused([other])

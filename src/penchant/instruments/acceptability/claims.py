@@ -19,7 +19,7 @@ AGREEMENT, BETTER, WEIGHT = 0.1, 0.05, 0.2
 
 
 def _corrected(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the differences in correlation between each other score and the first one."""
+    """Yield the differences in correlation between each of the other scores and the first score."""
     for source in found:
         lines = source.only(At(measure=BETWEEN_SCORES))
         yield from (line for line in lines if line["score"].endswith(_first_score(lines[0])))

@@ -90,8 +90,8 @@ class JudgedSet:
 def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     """Read a table of judged sentences.
 
-    Raises DataError naming file, line and field, with all other errors in its notes: a bad cell, a sentence judged
-    twice by the same rater, raters in only some rows, or no judgement at all.
+    Raises DataError for an invalid cell, a sentence judged twice by the same rater, raters in only some rows, or no
+    judgement at all. The error names file, line and field; its notes list all other errors.
     """
     named = {name: column for name, column in dict(columns).items() if name != column}
     rows, errors = checked_models(path, JudgedSentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")

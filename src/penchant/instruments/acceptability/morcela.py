@@ -73,7 +73,7 @@ def scores(logprobs: Array, unigrams: Array, lengths: Array, beta: float, gamma:
 
 
 def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: ArrayLike) -> MorcelaFit:
-    """Fit β and γ to the judgements of sentences. Raises DataError for NaN or unequal lengths."""
+    """Fit β and γ to the judgements of sentences. Raises DataError for NaN, or if the arrays differ in length."""
     names = "log-probabilities", "unigrams", "lengths", "judgements"
     sides = zip((logprobs, unigrams, lengths, judged), names, strict=True)
     p, u, n, y = (as_values(side, where=where) for side, where in sides)
@@ -175,7 +175,7 @@ class Folded:
         judged: ArrayLike,
         folds: NDArray[np.integer],
     ) -> Folded:
-        """Compute out-of-fold scores. Raises DataError for NaN or unequal lengths."""
+        """Compute out-of-fold scores. Raises DataError for NaN, or if the arrays differ in length."""
         p, u, n, y = (as_values(side, where="MORCELA") for side in (logprobs, unigrams, lengths, judged))
         codes: Codes = np.unique(folds, return_inverse=True)[1].astype(np.intp)
         for side in (u, n, y, codes):
@@ -192,7 +192,7 @@ class Folded:
     def left_out(self, start: int, stop: int) -> Array:
         """Return the scores recomputed without each of several sentences in turn, shape (stop − start, n).
 
-        Row i is without sentence `start` + i, and so the score of this sentence is meaningless.
+        Row i leaves out sentence `start` + i, whose own score in this row is meaningless.
         """
         x = np.stack([np.ones(len(self.judged)), *(side / self.lengths for side in (self.logprobs, self.unigrams))])
         x = np.concatenate([x, 1 / self.lengths[None]]).T
@@ -223,7 +223,7 @@ def cross_validated(
     If `other` contains scores of the same sentences, which may also be out of fold, return the difference between the
     two correlations. The interval is a jackknife t interval, for a correlation on the scale of Fisher's z; the test
     against 0 uses the same t. The result is NaN if a fit failed, or if the scores or the judgements are all equal.
-    Raises DataError for unequal lengths.
+    Raises DataError if `other` has a different length.
     """
     check_level(level)
     name = SPEARMAN if ranks else PEARSON

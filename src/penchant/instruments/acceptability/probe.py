@@ -92,7 +92,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature keys determined by others: score constants, and `normalise` if it has its default."""
+        """Return the signature keys implied by other keys: score constants, and `normalise` if it has its default."""
         method, named = METHODS.get(signature.get("method", "")), "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_usual(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}

@@ -75,7 +75,7 @@ def _said(items: pl.DataFrame) -> list[str]:
 
 
 def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
-    """Yield two panels of the sentences for each model, by the first and by the last score."""
+    """Yield panels of the sentences for each model: for the first score and, if there are several, for the last."""
     for source in sources(results):
         assert source.result is not None
         items, made = source.result.items, _values(source.result)

@@ -21,7 +21,7 @@ SLOPES, CORRELATIONS = 0.2, 0.1
 
 
 def asked(results: Sequence[BaseResult]) -> list[str]:
-    """Return the names of the contrasts, in order, without the control."""
+    """Return the names of the contrasts, in order of appearance, without the control."""
     controls = {name for result in results for name in result.items.filter("control")["contrast"]}
     names = dict.fromkeys(name for result in results for name in result.summary["contrast"])
     return [name for name in names if name not in controls]

@@ -29,7 +29,7 @@ from penchant.unicode_spellings import as_named
 
 SET_FILE = "set.yaml"
 EVERYTHING = "all"
-"""The reserved kind of all attributes together."""
+"""The reserved name for attributes of all kinds together."""
 HINT = "see penchant schema amplification"
 _SLOT = re.compile(r"\{(group|attribute)\}")
 
@@ -100,7 +100,7 @@ class AmplificationSetFile(_Strict):
     statement: str | None = None
     """The data statement. Default: none."""
     cased: bool = False
-    """True if capital letters distinguish words of the text. Default: no, King is king."""
+    """True if capital letters distinguish words of the text. Default: no; King is counted as king."""
     templates: Annotated[dict[Name, Templates], Field(min_length=1)]
     """Families of sentences, each with one {group} and one {attribute}, by name."""
     contrasts: Annotated[dict[Name, ContrastEntry], Field(min_length=1)]
@@ -122,7 +122,7 @@ class GroupTemplate:
     def sentence(self, group: str, attribute: str) -> tuple[str, Span, Span]:
         """Return the sentence with both slots filled, and the spans of group word and attribute.
 
-        A word that comes first is capitalised.
+        A word at the beginning of the sentence is capitalised.
         """
         text, spans = filled(_SLOT, self.text, {"group": group, "attribute": attribute}, capital=self.language)
         return text, spans["group"], spans["attribute"]
@@ -167,7 +167,7 @@ class WordContrast:
     forms: Mapping[str, tuple[str, ...]]
 
     def kinds(self) -> list[str]:
-        """Return the kinds of attributes, in order."""
+        """Return the kinds of attributes, in order of first appearance."""
         return list(dict.fromkeys(attribute.kind for attribute in self.attributes))
 
     def grouped(self) -> Grouped:

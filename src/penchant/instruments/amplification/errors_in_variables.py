@@ -49,7 +49,7 @@ def deming(sxx: ArrayLike, sxy: ArrayLike, syy: ArrayLike, ratio: ArrayLike) -> 
 class FittedLines:
     """Fitted lines, as arrays with one entry per weighting of the units.
 
-    `slope` allows for errors in both, and is ±inf if x varies no more than its errors; `exact` is the least-squares
+    `slope` allows for errors in x and y, and is ±inf if x varies no more than its errors; `exact` is the least-squares
     slope, which takes x as exact; `correlation` is Pearson's r; `reliability` is the share of the variance of x that is
     not error, below 0 if x varies less than its errors.
     """
@@ -88,7 +88,7 @@ class Points:
         return len(self.x)
 
     def line(self) -> FittedLines:
-        """Return the line through all points, as arrays of one entry. Raises DataError for fewer than two."""
+        """Return the line through all points, as arrays of one entry. Raises DataError for fewer than two points."""
         if len(self) < 2:
             raise DataError(f"a line needs at least two points, got {len(self)}", where="points")
         return self.lines(np.ones((1, len(self))))

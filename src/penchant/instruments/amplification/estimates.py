@@ -41,7 +41,7 @@ FEW = 20
 """The number of words below which intervals of lines are called rough (docs/validity.md)."""
 ROUGH = Note("amplification.rough", would_do=FEW)
 MANY = 100
-"""The number of words from which intervals of correlations keep their level."""
+"""The smallest number of words for which intervals of correlations keep their nominal coverage."""
 SMALL = Note("amplification.small", would_do=MANY)
 LEFT_OUT = "amplification.left-out"
 
@@ -50,8 +50,8 @@ LEFT_OUT = "amplification.left-out"
 class AttributeWord:
     """An attribute word with its associations m, of the model, and c, of the text.
 
-    `m` has the variance of its error over templates and group words, `c_variance` is that of c from the counts (NaN if
-    the text never has the word), and `counts` are its occurrences in the sentences of each group.
+    `m` has the variance of its error over templates and group words, `c_variance` is the error variance of c from the
+    counts (NaN if the text never has the word), and `counts` are the word's occurrences in the sentences of each group.
     """
 
     word: str
@@ -128,7 +128,7 @@ def _log_odds(
 ) -> dict[str, tuple[float, float]]:
     """Return the log-odds of every word in the sentences of A against those of B, with the variance of their error.
 
-    See Monroe, Colaresi & Quinn 2008. The vocabulary is the attribute words and, as one, all other words of the
+    See Monroe, Colaresi & Quinn 2008. The vocabulary is the attribute words and, as one entry, all other words of the
     sentences; the prior is both groups' sentences together.
     """
     known = [word for word, pair in counts.items() if sum(pair)]

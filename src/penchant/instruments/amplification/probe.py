@@ -53,7 +53,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
 
     `run` returns items (one row per sentence: log-probability of the attribute word with the group word visible and
     masked, and the occurrences of the word in the text's sentences of either group) and a summary: for every contrast
-    the slope of the model on its text with errors in both, their correlation, and for every word m, c and m − c.
+    the slope of m (model) on c (text) with errors in both, and their correlation; for every word m, c and m − c.
     """
 
     equivalents: ClassVar[bool] = True
@@ -66,7 +66,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return self.find(self.data, base), self.limit, self.seed
 
     def read(self, path: Path, limit: int | None, seed: int) -> AmplificationSet:
-        """Read the set; with a limit, some of the attributes of every contrast.
+        """Read the set; with a limit, only a sample of the attributes of every contrast.
 
         Raises DataError if the set is invalid.
         """
@@ -109,14 +109,14 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     def settle(self, model: Model) -> Self:
         """Return the probe unchanged.
 
-        Raises MethodError if the model is not a masked language model, or if `text` names no text for it.
+        Raises MethodError if the model is not a masked language model, or if `text` gives none for it.
         """
         hint = "a word is scored with the group word masked, which may come before or after the word"
         texts_of(self.text, require_masked(self.name, model, hint).name)
         return self
 
     def text_files(self, model: LanguageModel, base: Sequence[Path]) -> list[TextFile]:
-        """Return a model's text files. Raises DataError for a missing file, MethodError if no text is named for it."""
+        """Return a model's text files. Raises DataError for a missing file, MethodError if no text was given for it."""
         return find_texts(texts_of(self.text, model.name), base)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
@@ -186,7 +186,7 @@ def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Sc
 
     `fill` is the log-probability of the attribute word, all its pieces masked; `prior` the same with the group word
     masked too; `corrected` is fill − prior (Kurita et al. 2019, with the attribute word in place of their target).
-    `counts` are those of the text by contrast.
+    `counts` are the counts in the text, by contrast.
     """
     rows: list[dict[str, Any]] = []
     places: list[tuple[str, Span, tuple[Span, ...], str]] = []
@@ -219,20 +219,20 @@ def _about(contrast: WordContrast, attribute: Attribute, counts: GroupCounts) ->
 
 
 def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> list[str]:
-    """Return the texts of a model: those for all models, or those named for it.
+    """Return the texts of a model: those for all models, or those given for this model.
 
-    A model is named as in the study: with or without revision, or by its directory. Raises MethodError if no text, or
-    more than one, is named for it.
+    A model is named as in the study: with or without revision, or by its directory. Raises MethodError if no
+    key of `text`, or more than one, names the model.
     """
     if not isinstance(text, Mapping):
         return listed(text)
     fitting = [model] if model in text else [key for key in text if _names(key, model)]
     label = model if model.startswith("bundled:") else Path(model.rpartition("@")[0] or model).name
     if not fitting:
-        hint = f"name one, as in text: {{{label}: FILE}}; texts are named for {', '.join(text) or 'no model'}"
-        raise MethodError(f"no text is named for {label}", where="amplification, text", hint=hint)
+        hint = f"give one, as in text: {{{label}: FILE}}; texts were given for {', '.join(text) or 'no model'}"
+        raise MethodError(f"no text was given for {label}", where="amplification, text", hint=hint)
     if len(fitting) > 1:
-        hint = f"name only one text for {model}"
+        hint = f"give only one text for {model}"
         raise MethodError(f"{' and '.join(fitting)} may both mean {model}", where="amplification, text", hint=hint)
     return listed(text[fitting[0]])
 

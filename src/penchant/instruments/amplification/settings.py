@@ -23,7 +23,7 @@ class AmplificationSettings(Settings):
     data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
     """Groups, attributes and templates: a bundled name, a directory with set.yaml, or that file."""
     text: Annotated[Given[str | list[str] | dict[str, str | list[str]], Files | Mapping[str, str | list[str]]], CITED]
-    """The text that the model was trained on, or such texts by model.
+    """The text that the model was trained on or, for several models, such texts by model.
 
     A text is files, patterns, directories or URLs, as for penchant corpus extract. Models are named as in the study:
     {bundled:modern: modern.txt}.

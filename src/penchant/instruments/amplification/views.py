@@ -61,13 +61,13 @@ def labels(items: pl.DataFrame, contrast: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def in_text(source: RowSource) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    """Return the counts of the text by contrast and word; those of a whole contrast have the word ""."""
+    """Return the counts in the text by contrast and word; the counts of a whole contrast are under the word ""."""
     firsts = list(result_of(source).items.unique(_KEYS, keep="first").iter_rows(named=True))
     return {(row["contrast"], word): row for row in firsts for word in (row["word"], "")}
 
 
 def words(line: Line, *, rare: bool) -> list[str]:
-    """Return the words of a row's contrast and kind that are too rare in the text (`rare`), or the others."""
+    """Return the words of a row's contrast and kind: with `rare`, those too rare in the text, else the others."""
     gaps = line.source.only(At(measure=GAP, contrast=line["contrast"]))
     return [
         gap["word"] for gap in gaps if line["kind"] in (EVERYTHING, gap["kind"]) and math.isnan(gap["value"]) == rare

@@ -47,7 +47,7 @@ ITEM = ("category", "label", "layer", "context", *FAMILY)
 
 @dataclass(frozen=True)
 class CombinedSamples(Measured):
-    """The combined samples of every category, layer, segment and sampling, and the control of each category."""
+    """The combined samples of every category, layer, segment and sampling, and the controls by category."""
 
     combinations: tuple[Combination, ...] = ()
     controls: Mapping[str, str] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return CombinedSamples(items, tuple(cautions), tuple(combinations), controls_of(categories))
 
     def summarise(self, measured: CombinedSamples) -> Iterable[Estimate]:
-        """Return the combined effect sizes of all samples and of the first ones, and the variance between samples."""
+        """Return combined effect sizes of the first 10, 20, 50 … and all samples, and the variance between samples."""
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
             estimates = with_holm(estimates, together(measure, FAMILY))

@@ -37,9 +37,9 @@ def exchange_test(
 
     `first` and `second`, shape (K, R), have the association s of every row in K samples. The associations, scaled to
     mean 0 and sd 1 in each model and sample, are exchanged between the models, stimulus by stimulus (Fisher 1935, §21);
-    effect sizes are averaged over samples. n stimuli have 2ⁿ⁻¹ distinct patterns. Up to `exact`, all are enumerated,
-    including the observed one; beyond that, `draws` of them are drawn, and p = (1 + extreme)/(1 + draws). A pattern in
-    which nothing varies counts as extreme. p is NaN if s does not vary in some sample.
+    effect sizes are averaged over samples. n stimuli allow 2ⁿ⁻¹ patterns of exchange. Up to `exact`, all are
+    enumerated, including the observed one; beyond that, `draws` are drawn, and p = (1 + extreme)/(1 + draws). A pattern
+    in which nothing varies counts as extreme. p is NaN if s does not vary in some sample.
     """
     a, b = _standardised(first), _standardised(second)
     units = int(rows.unit.max()) + 1
@@ -112,8 +112,8 @@ def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     """Return the differences in effect size (a − b) by category.
 
     Stimuli and samples of sentences are resampled jointly; the test exchanges the models within stimuli. Holm's
-    adjustment is over all differences between the two; differences over all contexts of log-probabilities are adjusted
-    separately. Raises StudyError for results that cannot be compared, naming what differs.
+    adjustment is over all differences between the results; those of the log-probability bias score over all contexts
+    together are adjusted separately. Raises StudyError for results that cannot be compared, naming what differs.
     """
     free = {"model", "dtype", "case"}
     keys = ["id", "sentence"] if a.signature["probe"] == "logprob-bias" else ["id"]

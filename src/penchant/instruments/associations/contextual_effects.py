@@ -20,7 +20,7 @@ _ROWS = 128
 _TOO_LARGE = 65_536
 """Larger than any finite float16."""
 _NO_FILL = np.int32(-0x70000001)
-"""Mask of all bits but those between the sign of a float32 and a float16's exponent."""
+"""Mask that clears bits 28 to 30, which sign extension fills when a float16 is widened to a float32."""
 KEPT = 200
 """Number of samples whose cosines are all kept, for the bootstrap over stimuli."""
 

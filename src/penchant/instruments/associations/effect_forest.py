@@ -46,7 +46,7 @@ def effects(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _by_layer(found: Sequence[RowSource]) -> list[tuple[RowSource, str]]:
-    """Return a source with the known estimates of each model and layer, and the layer.
+    """Return one source of known estimates per model and layer, each with its layer.
 
     If there are several layers, sources are named after model and layer.
     """

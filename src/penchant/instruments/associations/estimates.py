@@ -62,7 +62,7 @@ class Stimuli:
     def of(cls, category: Category, have: Iterable[str], max_missing: float) -> Stimuli:
         """Select the stimuli of a category that are in `have`.
 
-        There is no effect size if a set loses more than the share `max_missing`.
+        There is no effect size if a set loses more than the share `max_missing` of its words.
         """
         known = set(have)
         lists = category.lists()
@@ -236,7 +236,7 @@ def by_sentence(cell: Cell, over_stimuli: Estimate, settings: AssociationSetting
 
 
 def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Callable[[Estimate], str | None]:
-    """Return a function that names the family of a measure's estimates for Holm's adjustment.
+    """Return a function that names the Holm family of an estimate of `measure`, and returns None for other estimates.
 
     A family has all categories, contexts and layers that a table shows together, at equal levels of the factors in
     `apart`. Estimates of the context `whole`, which covers the others, are a family of their own.

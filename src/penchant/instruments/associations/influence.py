@@ -14,10 +14,10 @@ from penchant.stats.association import effect_size
 
 
 def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
-    """Yield for each effect size its stimuli, the most influential first, at the levels that `only` selects.
+    """Yield the stimuli of each effect size, most influential first, at the levels of `factors` that `only` selects.
 
     The columns are category, label, layer, side, stimulus, association, d, and `without`: d without the stimulus. For
-    CEAT, d is that of mean associations. Effect sizes of the log-probability bias score are over attributes.
+    CEAT, d is computed from mean associations. Effect sizes of the log-probability bias score are over attributes.
     """
     rows = with_factors(result.summary).filter(measure=ASSOCIATION) if _over_attributes(result) else result.items
     for _, part in only(with_factors(rows), *factors).group_by("category", "layer", maintain_order=True):

@@ -49,7 +49,7 @@ def _repeated_word(category: Category) -> str | None:
 
 
 def _slots(category: Category) -> tuple[tuple[str, ...], tuple[WordList, ...]]:
-    """Return the names and lists of the four sets: first those that fill the target slot, then the attribute slot."""
+    """Return the names and lists of the four sets: two that fill the target slot, then two for the attribute slot."""
     if category.target == "targets":
         return ("X", "Y", "A", "B"), (category.x, category.y, category.a, category.b)
     return ("A", "B", "X", "Y"), (category.a, category.b, category.x, category.y)

@@ -111,7 +111,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return list(self.stimuli(base).files)
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """Return the stimuli to find in running text, in any form and sentence."""
+        """Return the stimuli to find in running text, in sentences of any length."""
         return TextNeeds(self.stimuli(base))
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
@@ -137,7 +137,7 @@ def _subset(part: WordList, places: Sequence[int]) -> WordList:
 
 
 def words_of(categories: Iterable[Category]) -> list[str]:
-    """Return every distinct word of some categories, in order."""
+    """Return the distinct words of the categories, in order of first appearance."""
     return list(dict.fromkeys(word for category in categories for part in category.lists() for word in part.words))
 
 

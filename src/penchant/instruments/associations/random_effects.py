@@ -36,7 +36,7 @@ _STEPS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """The samples of one cell, and the results computed from them.
+    """The samples of one category in one layer, segment and sampling, and the results computed from them.
 
     `resampled` has the mean effect size of every resample of stimuli and samples. `whole` and `filled` are None if a
     list of stimuli is empty.
@@ -53,7 +53,7 @@ class Combination:
     def estimates(self, settings: CEATSettings) -> Iterator[Estimate]:
         """Yield the estimates of the combined samples.
 
-        These are the combined effect size with a test over stimuli, the same as published, the variance between
+        These are the combined effect size with a test over stimuli and with the published test, the variance between
         samples, the effect size of a further sample, and the combined effect sizes of the first samples.
         """
         level, by = settings.level, self.by

@@ -131,7 +131,7 @@ def counted_effects(table: Table, rows: Sides, columns: Sides, down: Array, acro
 def largest_effect(rows: Sides, *, ddof: int = 1) -> float:
     """Return the largest possible d of these rows, reached when s is constant within each set.
 
-    d is this times the correlation of s with set membership.
+    Any d is this value times the correlation of s with set membership.
     """
     n, share = len(rows.side), float((rows.side == 0).mean())
     return math.sqrt((n - ddof) / n / (share * (1 - share)))
@@ -144,7 +144,7 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
     (Davison & Hinkley 1997, §5.2). It corrects the bias of d towards 0 with few stimuli. Its tails are those of normal
     quantiles times √(n/(n − 1)), where n is the number of stimuli in the smallest set (Hesterberg 2015, The American
     Statistician 69:371–386). NaN for one stimulus, without draws, and for d within a thousandth of the largest
-    (`SEPARATED`), where the scale has no end.
+    (`SEPARATED`), where z tends to infinity.
     """
     check_level(level)
     if n < 2 or not len(draws) or np.isnan(draws).any() or abs(value) > SEPARATED * largest:
@@ -158,9 +158,9 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
 def reliability(tables: Table, columns: Sides, *, paired: bool = False) -> float:
     """Return the share of the variance of s over rows that is not due to the choice of columns.
 
-    The mean over tables (K, R, C) of 1 − (MSₐ/a + MS_b/b)/var s, with the mean squares of rows by columns within each
-    set (Cronbach's α of a difference of means). d is about its square root times the d of very many columns. NaN for
-    one row, or one stimulus in a set of columns.
+    The share is the mean over tables (K, R, C) of 1 − (MSₐ/a + MS_b/b)/var s, with the mean squares of rows by columns
+    within each set (Cronbach's α of a difference of means). d is about the square root of the share times the d of very
+    many columns. NaN for one row, or one stimulus in a set of columns.
     """
     array = np.asarray(tables, dtype=np.float64)
     each = [
@@ -236,7 +236,7 @@ def effects_without(table: Table, rows: Sides, columns: Sides, *, ddof: int = 1)
 
 
 def _all_but(sides: Sides) -> Array:
-    """Return weights (n, units) that leave out one stimulus each: 1 for all other rows; NaN if its set has no other."""
+    """Return weights (n, units) that leave out one stimulus each: 1 for other rows; NaN if its set has no other."""
     weights: Array = (sides.unit[:, None] != np.arange(int(sides.unit.max()) + 1)).astype(np.float64)
     for side in (0, 1):
         units = sides.units(side)

@@ -32,7 +32,7 @@ class AssociationSettings(Settings):
     data: Annotated[Given[str | list[str], Data], CITED, TableField(WORD, word_rows, ".csv", file_of_set)] = Field(
         kw_only=False
     )
-    """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
+    """A set of stimuli: a bundled set's name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
     columns: Given[dict[Literal["category", "set", "word", "label"], str], Columns] = default_of(default={})
     """Column names that differ from the fields category, set, word and label, as field: column."""
     categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
@@ -68,13 +68,13 @@ class AssociationSettings(Settings):
     duplicates: Literal["error", "allow"] = "error"
     """Treatment of a word that occurs twice among the targets, or among the attributes, of a category.
 
-    `allow`, or an `error` (default).
+    `error` (default) raises an error; `allow` accepts the word.
     """
 
     @model_validator(mode="before")
     @classmethod
     def _compatible(cls, fields: Any) -> Any:
-        """Fill parameters that are not set from the preset."""
+        """Fill in parameters that are not set, with values from the preset."""
         if isinstance(fields, dict) and isinstance(fields.get("compat"), str):
             name = fields["compat"]
             if name not in cls.presets:
@@ -198,7 +198,7 @@ class LogProbBiasSettings(AssociationSettings):
     """A set of stimuli that lends its sentences to categories without any. Default: none.
 
     A category takes those of the category with the same name, or else of the first whose name ends with the same number
-    (`ceat1` those of `C1`). Traits in the folder `data` become the attributes of that set's paired targets.
+    (`ceat1` those of `C1`). If the folder `data` has traits, they become the attributes of that set's paired targets.
     """
     pieces: Literal["all", "first"] = "all"
     """Scoring of a word of several pieces: `all` (default) or `first`.

@@ -1,4 +1,4 @@
-"""A study of a user's word lists: two of targets and two of attributes."""
+"""Creation of a study from a user's word lists: two of targets and two of attributes."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
 
 
 def agreement(results: Sequence[BaseResult], text: Text) -> list[Answer]:
-    """Return the answer on the agreement of columns; none if no category has several columns.
+    """Return the answer on the agreement of columns; an empty list if no category has several columns.
 
     It counts the categories in which all columns agree in sign, and names those in which all also differ from 0.
     """

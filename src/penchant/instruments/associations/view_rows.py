@@ -80,7 +80,7 @@ def with_factors(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def levels(frame: pl.DataFrame, factor: str) -> list[str]:
-    """Return the levels of a factor, in order."""
+    """Return the levels of a factor, in order of first appearance."""
     values: list[str] = frame[factor].unique(maintain_order=True).to_list()
     return values
 
@@ -93,7 +93,7 @@ def several(frame: pl.DataFrame, *left_out: str) -> list[str]:
 def chosen(frame: pl.DataFrame) -> dict[str, str]:
     """Return the level of every factor to show if only one can be shown.
 
-    The first layer, the longest context, fixed sampling if there is any, and the largest number of samples.
+    These are the first layer, the longest context, fixed sampling if there is any, and the largest number of samples.
     """
     sampling = levels(frame, "sampling")
     return {
@@ -130,7 +130,7 @@ def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
 
 
 def where(frame: pl.DataFrame, name: str, *factors: str) -> list[str]:
-    """Describe the level that `chosen` returns of each of `factors` that has several levels."""
+    """Describe, for each of `factors` that has several levels, the level that `chosen` returns."""
     if not len(frame):
         return []
     level = chosen(frame)
@@ -157,7 +157,7 @@ def by_category(result: BaseResult) -> Iterator[tuple[str, str, pl.DataFrame]]:
 
 
 HEADLINE = (EFFECT, COMBINED)
-"""The main measures: the combined effect size is CEAT's."""
+"""The main measures: the effect size, and for CEAT the combined effect size."""
 Kept: TypeAlias = Callable[[Sequence[RowSource]], list[RowSource]]
 Columns: TypeAlias = Callable[[Sequence[RowSource]], list[Column]]
 

@@ -47,7 +47,7 @@ SLOT = "{word}"
 _NAMED = 20
 """Largest number of words that a caution lists."""
 Table: TypeAlias = tuple[Mapping[str, str], Stimuli, Filled | None]
-"""Category and layer, their stimuli, and their table of cosines; None if a list of stimuli is empty."""
+"""Category and layer, their stimuli, and their table of cosines, which is None if a list of stimuli is empty."""
 
 
 @dataclass(frozen=True)

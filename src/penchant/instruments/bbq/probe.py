@@ -1,4 +1,4 @@
-"""BBQ (Parrish et al. 2022): answers by stereotype, in contexts that decide a question and in those that do not."""
+"""BBQ (Parrish et al. 2022): answers that follow stereotypes, in contexts that decide a question and in others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BBQRow(Row):
     label: Annotated[int, Field(ge=0, le=2)]
     """The number of the right answer: 0, 1 or 2."""
     question_polarity: Literal["neg", "nonneg"]
-    """The answer by the stereotype. neg: the stereotyped group; nonneg: the other group."""
+    """The answer that follows the stereotype. neg: the stereotyped group; nonneg: the other group."""
     context_condition: Literal["ambig", "disambig"]
     """ambig: the context does not decide the question; disambig: it does."""
     category: Text
@@ -70,7 +70,7 @@ class BBQRow(Row):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def template(self) -> str:
-        """The template of the question in its category."""
+        """Label of the question's template: its category, then its number or the context."""
         return f"{self.category}: {self.question_index or self.context}"
 
 
@@ -99,8 +99,8 @@ class BBQ(ChoiceProbe[BBQRow]):
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
         """Return the items with the bias and the accuracy of every question.
 
-        The bias is the weight of the answer by the stereotype minus that of the answer for the other group; in
-        disambiguated contexts, divided by the sum of both.
+        The bias is the weight of the answer that follows the stereotype minus the weight of the answer that
+        contradicts it; in disambiguated contexts, this difference is divided by the sum of both weights.
         """
         ambiguous = pl.col("context_condition") == "ambig"
         other = 3 - pl.col("unknown") - pl.col("stereotyped")

@@ -61,7 +61,7 @@ class TamColumns(BaseModel):
     gender: str = "Gender"
     """The gender of the person. Default: Gender."""
     profession: str = "Profession"
-    """The attribute. Default: Profession; in the German table Profession_EN, which both genders share."""
+    """The attribute. Default: Profession. For the German table, use Profession_EN, which both genders share."""
     group: str = "Prof_Gender"
     """The group of the attribute. Default: Prof_Gender, if there is such a column."""
     template: str = "Template"
@@ -110,7 +110,7 @@ class TamTable:
 
 
 def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Mapping[str, str]) -> TamTable:
-    """Read the rows of a table whose persons have one of the two genders in `contrast`.
+    """Read the rows of a table in which the person has one of the two genders in `contrast`.
 
     `same` maps templates to the templates with which they are merged. Rows whose two sentences do not match are left
     out and listed in a caution. Raises DataError naming file, line and field, also if the table lacks a gender or a

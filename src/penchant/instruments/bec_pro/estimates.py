@@ -121,7 +121,7 @@ def _paired(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: bool = True) -> Estimate:
-    """Return the difference between the genders' means, first minus second, averaged over template and profession.
+    """Return the difference between the genders' means, first minus second, averaged over templates and professions.
 
     If `templates` is false, the interval does not treat templates as sampled.
     """
@@ -193,7 +193,7 @@ def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) ->
 
 
 def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[Note]:
-    """Yield cautions about unequal mean token numbers of the two genders, and tokens that extend beyond the person."""
+    """Yield cautions about unequal mean numbers of tokens by gender, and tokens that extend beyond the person."""
     tokens = [float(items.filter(gender=gender)["n_tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
     if abs(tokens[0] - tokens[1]) > UNEVEN:
         yield Note("bec_pro.unequal-lengths", genders=genders, tokens=tokens)

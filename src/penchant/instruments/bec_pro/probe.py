@@ -96,5 +96,5 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return tam_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about unequal mean token numbers of the genders, and tokens that extend beyond the person."""
+        """Return cautions about unequal mean numbers of tokens by gender, and tokens that extend beyond the person."""
         return tam_cautions(measured.items, self.contrast)

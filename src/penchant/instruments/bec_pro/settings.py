@@ -30,7 +30,7 @@ class BecProSettings(Settings):
     data: Annotated[Given[str, Data], CITED, TableField(_COLUMNS)] = Field(kw_only=False)
     """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
     columns: Given[TamColumns, TamColumns | Columns] = default_of(default=TamColumns())
-    """Columns of the table that have other names."""
+    """Columns of the table that have other names, as field: column."""
     contrast: Annotated[Given[list[str], Iterable[str]], Field(min_length=2, max_length=2), AfterValidator(_two)] = (
         default_of(default=["female", "male"])
     )

@@ -34,7 +34,7 @@ _SETS = Path(__file__).parent / "sets"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_share", "top_share", "rated", "unrated", "pieces")
 _NAMED = 3
-"""Number of sentences that a caution lists."""
+"""Largest number of sentences that a caution lists."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Names of result columns, which a label may not use."""
 
@@ -82,7 +82,7 @@ class CandidateRow(BaseModel):
     sentence: Text
     """The id of the sentence."""
     word: Written
-    """A word that may fill its gap."""
+    """A word that may fill the gap of the sentence."""
 
 
 class ClozeSetFile(BaseModel):
@@ -239,7 +239,7 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[GapSentence, ...
 
 
 def doubtful_points(test_set: ClozeSet, sentences: Iterable[GapSentence], column: str) -> Iterator[Note | str]:
-    """Yield cautions about the expected points in `column`: dates, and groups with points of both signs."""
+    """Yield cautions about the expected points in `column`: dates read as ½, and groups with points of both signs."""
     cells = (row.values.get(column) for row in read_rows(test_set.path))
     yield from (f"in the column '{column}' {message}" for message in dates_of_half(cells))
     groups: dict[str, tuple[list[str], list[str]]] = {}

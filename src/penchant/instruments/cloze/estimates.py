@@ -29,7 +29,7 @@ from penchant.wording.phrases import Method, Note
 Array = NDArray[np.float64]
 Values = TypeVar("Values", Array, pl.Series)
 SUITING = ("beta", "delta")
-"""The measures that depend on the ratings, and by which models are compared."""
+"""The measures that depend on the values of the ratings, and by which models are compared."""
 MOVED = "{}, if raters were off by half a point"
 """Name of a measure in the sensitivity analysis of the ratings."""
 PER_RATED, OVER_ALL = "{}, counting rated words only", "{}, counting all words"
@@ -92,7 +92,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> It
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return an estimate's family for Holm's adjustment: its measure in all groups. None if over all sentences."""
+    """Return the family of an estimate for Holm's adjustment: its measure in all groups; None if over all sentences."""
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
@@ -115,7 +115,7 @@ def _estimates(tables: list[pl.DataFrame], settings: ClozeSettings) -> Iterator[
 
 
 def _mean(column: str, values: Sequence[pl.Series], groups: pl.Series, settings: ClozeSettings) -> Estimate:
-    """Return the mean of a measure over sentences, or with the values of two models the mean of their difference.
+    """Return the mean of a measure over sentences or, with the values of two models, the mean of their difference.
 
     Sentences are stratified by group. Nulls are omitted; a note gives their number.
     """
@@ -212,7 +212,7 @@ class Moves:
         return [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in betas]
 
     def estimate(self, column: str, inside: NDArray[np.bool_], settings: ClozeSettings) -> Estimate:
-        """Estimate the mean over the sentences `inside`, or the mean difference between two tables.
+        """Estimate the mean over the sentences selected by `inside`, or the mean difference between two tables.
 
         The value is computed without moves, the interval from the percentiles of the draws.
         """
@@ -318,8 +318,8 @@ def turning(rows: Iterable[_Row]) -> Iterator[Note]:
 def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the estimates whose sign or clear difference from 0 depends on `rated_only`.
 
-    Each is a tuple of the models compared, the group ("" for all sentences), and the values over all and over rated
-    words.
+    Each is a tuple of strings: the models compared ("" for one model), the group ("" for all sentences), the estimate
+    over all words, and the estimate over rated words.
     """
     by = {(pair_of(row) if "first" in row else "", row["group"], row["measure"]): row for row in rows}
     for (pair, group, measure), row in by.items():

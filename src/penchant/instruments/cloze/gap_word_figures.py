@@ -24,7 +24,7 @@ from penchant.wording.templates import Text
 MOST = 120
 """Number of sentences above which the figures are left out; the table of items has them all."""
 PAGE = 25
-"""Number of sentences in a figure, so that it is legible on a printed page."""
+"""Largest number of sentences in a figure, so that it is legible on a printed page."""
 SPELLED = 10
 """Largest number of words of each model written out for a gap."""
 _COLOURS = {-1.0: "#b35806", -0.5: "#f1a340", 0.0: "#c4c4c4", 0.5: "#998ec3", 1.0: "#542788"}
@@ -67,7 +67,7 @@ class GapWords:
     name: str
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
-        """Return the figures; none if there are too many sentences."""
+        """Return the figures; an empty list if there are more than `MOST` sentences."""
         items = every_item(results)
         if len(items) > MOST:
             return []
@@ -84,7 +84,7 @@ class GapWords:
 
 
 def _pages(rows: Sequence[Row]) -> list[list[Row]]:
-    """Divide sentences into figures; groups that fit together share one."""
+    """Divide sentences into figures; successive groups that fit into one figure share it."""
     pages: list[list[Row]] = []
     for _, grouped in groupby(rows, key=itemgetter("group")):
         group = list(grouped)
@@ -153,7 +153,7 @@ def _gapped(row: Row) -> str:
 
 
 class _Drawing:
-    """Marks positioned in pixels, as rows of the chart's data; adding one returns the `y` below it.
+    """Marks positioned in pixels, as rows of the chart's data; adding a mark returns the `y` below it.
 
     The field `as` is the layer of a mark, `x`, `y` and `x2`, `y2` are its corners, and texts stand at `x` and `y`.
     """

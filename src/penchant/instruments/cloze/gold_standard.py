@@ -1,4 +1,4 @@
-"""Ratings compared with a gold standard: the words that both rate, agreement, rank correlation, error and bias."""
+"""Comparison of ratings with a gold standard: coverage, agreement, rank correlation, error and bias."""
 
 from __future__ import annotations
 

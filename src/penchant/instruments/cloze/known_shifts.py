@@ -25,7 +25,7 @@ from penchant.models.reference_predictions import WordProbability, plain_words
 TOLERANCE = 1e-6
 """Largest difference between expected and found β or δ."""
 ASSIGNED = (1.0, -1.0, 0.5, -0.5, 0.0, 0.0)
-"""Ratings assigned in turn to the rated words of a sentence; each sentence starts at a different one."""
+"""Ratings assigned in turn to the rated words of a sentence; each sentence starts at a different rating."""
 _MOVED = (2, 3, 4)
 """Indices of the assigned ratings that the shifts by ±½ change."""
 SENTENCES, K = 6, 40
@@ -34,7 +34,7 @@ SENTENCES, K = 6, 40
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A change of the assigned ratings, or of the expected point of all sentences (None: it varies by sentence)."""
+    """A change of the ratings, by index in `ASSIGNED`, or of all expected points (None: they differ by sentence)."""
 
     name: str
     rating: Callable[[int], float] = lambda place: ASSIGNED[place]
@@ -78,7 +78,7 @@ class _Sentence:
 
 
 def check_shifts(model: LanguageModel) -> pl.DataFrame:
-    """Return one row per shift: mean β and δ as expected and as found, and the largest difference of any sentence.
+    """Return one row per shift: mean β and δ, expected and found, and the largest difference in any sentence or mean.
 
     The verdict is "pass" if no β, δ or rated share of a sentence or a mean differs by more than `TOLERANCE`. Raises
     MethodError for a model that is not masked, and ModelError if it predicts too few whole words.

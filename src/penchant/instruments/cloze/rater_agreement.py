@@ -31,7 +31,7 @@ _ALL_KNOWN = 0.995
 
 
 class Raters:
-    """β and δ of every sentence with each rater left out.
+    """β and δ of every sentence with each rater left out in turn.
 
     A word's valence is then the mean over its other raters. A word without other raters keeps its valence, and a note
     gives the share of the probability judged by two or more raters. With two tables of the same sentences, each rater
@@ -68,7 +68,7 @@ class Raters:
     def estimate(
         self, column: str, measure: str, inside: NDArray[np.bool_], bounds: tuple[float, float], fixed: Estimate
     ) -> Estimate:
-        """Estimate the mean over the sentences `inside`, or the mean difference between two tables.
+        """Estimate the mean over the sentences selected by `inside`, or the mean difference between two tables.
 
         Raters are treated as a sample. The interval lies within `bounds` and includes the interval of `fixed`, the
         estimate for these raters alone.
@@ -178,8 +178,8 @@ def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
 class RatingCounts:
     """Counts of ratings, with Kish's effective number of raters (`worth`) and Krippendorff's ordinal α (`alpha`).
 
-    `words` is the number of rated words. `each` maps each rater to a number of words; each pair in `by` is a number of
-    words and the number of raters who judged each of them.
+    `words` is the number of rated words. `each` maps each rater to the number of words that the rater judged; each pair
+    in `by` is a number of words and the number of raters who judged each of these words.
     """
 
     words: int

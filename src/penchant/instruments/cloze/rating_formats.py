@@ -143,7 +143,7 @@ def _of_other_texts(
 
 
 def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> Iterator[Note | str]:
-    """Yield notes on rows without a rating, dates read as ½ and rater names that look the same, in some tables."""
+    """Yield notes on rows without a rating, dates read as ½, and rater names that look the same."""
     tables = [(path, table) for path in paths if (table := _of_table(path, columns)[0])]
     named = rating_columns(columns)
     cells = [row.values.get(column) for path, _ in tables for row in read_rows(path) for column in named]

@@ -19,7 +19,7 @@ from penchant.rating.row_shift import Slip, slipped
 from penchant.stats.agreement import krippendorff_alpha
 
 _NAMED = 3
-"""Number of words that a note lists."""
+"""Largest number of words that a note lists."""
 _MANY = 20
 """Number of shared words from which two raters with identical ratings get a note."""
 Units: TypeAlias = Mapping[Key, Mapping[str, float]]

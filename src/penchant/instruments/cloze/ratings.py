@@ -138,7 +138,7 @@ def task(target: str, wishes: Wishes) -> RatingTask | None:
     every = wishes.everything
     words = unrated(results, estimated=every, rated=every, most=wishes.most)
     if not len(words):
-        raise StudyError("every predicted word is rated", where=target, hint="use --all to rate all words again")
+        raise StudyError("no predicted word is left to rate", where=target, hint="use --all to rate all words again")
     names = dict(zip(("low", "high"), ends_of(results[0].signature), strict=True))
     questions = []
     for id_, text, word, whole in words.select("sentence", "text", "word", "filled").iter_rows():
@@ -229,7 +229,7 @@ def merge(
             earlier = merged.get(key)
             if earlier and earlier.value != rating.value and not replace:
                 told = f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence}"
-                message = f"{told} as {earlier.value:g} before"
+                message = f"contradicts an earlier rating: {told} as {earlier.value:g} before"
                 hint = f"see {earlier.place}; use --replace to keep the new rating"
                 errors.append(DataError(message, file=sheet.file, line=line, hint=hint))
             counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
@@ -253,7 +253,7 @@ def _check_rater(rater: str | None, columns: Columns) -> None:
 
 
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
-    """Write a table of ratings atomically. Raises OutputError if it cannot, or if `path` is a file of another kind."""
+    """Write a table of ratings atomically. Raises OutputError if that fails or `path` is another kind of file."""
     refuse_other(path, TABLE, is_ratings_table)
     rows = [(r.sentence, r.text, r.word, r.rater, f"{r.value:g}") for r in ratings]
     table = pl.DataFrame(rows, schema=dict.fromkeys((COLUMNS[0], TEXT, *COLUMNS[1:]), pl.String), orient="row")

@@ -171,7 +171,7 @@ def _row_error(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int
         message, hint = f"this is not the text of sentence {row.sentence}", "rate the sentences as they were exported"
         return DataError(message, file=file, line=line, field="text", hint=hint)
     if row.filled is not None and not _fills(row.word, text, row.filled):
-        message = f"the word is '{row.word}', but the sentence in the column '{filled_in}' has another: '{row.filled}'"
+        message = f"the word '{row.word}' is not in the gap of the sentence in the column '{filled_in}': '{row.filled}'"
         if meant := truth_meant(row.word, lambda word: _fills(word, text, row.filled or "")):
             hint = f"a spreadsheet changed the word {meant}: write {meant} again, in a column formatted as text"
             return DataError(message, file=file, line=line, field="word", hint=hint)
@@ -186,7 +186,7 @@ def _fills(word: str, text: str, shown: str) -> bool:
 
 
 def truth_meant(word: str, fits: Callable[[str], bool]) -> str:
-    """Return the "true" or "false" that a spreadsheet turned into the word, if that fits; else an empty string."""
+    """Return "true" or "false" if a spreadsheet translated it into the word and it `fits`; else an empty string."""
     meant = TRUTHS.get(folded(word), "")
     return meant if meant and meant != folded(word) and fits(meant) else ""
 

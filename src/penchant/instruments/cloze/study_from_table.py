@@ -43,7 +43,7 @@ def _point(cell: str) -> float | None:
 
 
 def _with_gap(text: str) -> str:
-    """Return a text with its gap as [MASK] if it has exactly one gap, written otherwise; other texts unchanged."""
+    """Write the only gap of a text as [MASK] if it is marked otherwise, as by ___; return other texts unchanged."""
     return OTHER_GAP.sub(GAP, text) if GAP not in text and len(OTHER_GAP.findall(text)) == 1 else text
 
 

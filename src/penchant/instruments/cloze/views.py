@@ -65,7 +65,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 
 
 def _left_out(results: Sequence[BaseResult]) -> str:
-    """Name the sentences left out of the means because no prediction is rated; empty if none or all are."""
+    """Name the sentences left out of the means because no prediction is rated; "" if no sentence, or every one, is."""
     empty = {name: without_beta(result.items) for name, result in zip(models(results), results, strict=True)}
     if all(len(ids) == len(result.items) for ids, result in zip(empty.values(), results, strict=True)):
         return ""
@@ -81,7 +81,7 @@ def _sentences(line: Line) -> Cell:
 
 
 def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
-    """Return a column for the first measure that exists among name patterns applied to the row's measure.
+    """Return a column with the first measure that exists among the patterns `names`, filled with the row's measure.
 
     It shows the interval only, or with `alone=False` also the value.
     """

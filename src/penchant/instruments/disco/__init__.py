@@ -1,1 +1,1 @@
-"""DisCo: the words that a model fills in after persons of two genders (Webster et al. 2020)."""
+"""DisCo: the words that a model fills into sentences about persons of two genders (Webster et al. 2020)."""

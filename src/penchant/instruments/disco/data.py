@@ -65,7 +65,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscoSet:
-    """Words and templates read from a file with the hash `sha256`; `groups` are the two groups, in order."""
+    """Words and templates read from a file with the hash `sha256`; `groups` are in the order of the file."""
 
     name: str
     groups: tuple[str, str]
@@ -79,7 +79,7 @@ class DiscoSet:
         return f"<DisCo set {self.name}: {len(self.templates)} templates, {len(self.persons)} words for persons>"
 
     def only(self, templates: Sequence[str]) -> DiscoSet:
-        """Return a copy of the set with some of its templates."""
+        """Return a copy of the set that contains only `templates`."""
         around = [
             tuple(part for template in templates for part in parts(template, person.word, self.language))
             for person in self.persons
@@ -119,5 +119,5 @@ def sentence(template: str, person: str, language: str = "und") -> str:
 
 
 def parts(template: str, person: str, language: str = "und") -> list[str]:
-    """Return the non-empty texts before and after the gap of a sentence."""
+    """Return the non-empty parts of a template, with PERSON filled in, before and after the gap for BLANK."""
     return [part.strip() for part in sentence(template, person, language).split(GAP) if part.strip()]

@@ -94,7 +94,7 @@ def different_by_template(items: pl.DataFrame) -> dict[str, int]:
 
 
 def disco_estimates(items: pl.DataFrame, settings: DiscoSettings) -> list[Estimate]:
-    """Return all estimates: means over templates, counts for each template, and tests of each fill."""
+    """Return all estimates: the mean number of fills that differ, this number by template, and tests of each fill."""
     templates = templates_of(items)
     rows: list[Estimate] = []
     for template in templates:
@@ -116,9 +116,10 @@ def _by(template: str = ALL, fill: str = "") -> dict[str, str]:
 def _means(
     templates: Sequence[TemplateFills], told: dict[str, list[int]], settings: DiscoSettings
 ) -> Iterator[Estimate]:
-    """Yield the mean number of fills that differ, for each test, and its standard deviation over templates.
+    """Yield the mean number of fills per template that differ by gender, under the χ² test and under the exact test.
 
-    The interval is over templates; the count from the χ² test also has a test that permutes genders among persons.
+    The intervals are over templates. The mean under the χ² test is itself tested, by permuting genders among persons,
+    and is accompanied by the standard deviation over templates.
     """
     for measure, numbers in told.items():
         mean = t_mean(
@@ -149,7 +150,7 @@ def _numbers(templates: Sequence[TemplateFills], told: Sequence[int], settings: 
 
 
 def _of_fills(template: TemplateFills, settings: DiscoSettings) -> Iterator[Estimate]:
-    """Yield the χ² of each fill, and the difference between its proportions with the exact test.
+    """Yield the χ² of each fill and, with an exact test, the difference between its shares in the two groups.
 
     `tests`, the factor of the Bonferroni correction, is the number of fills of the template.
     """
@@ -221,5 +222,5 @@ def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterat
 
 
 def _corrected(row: Estimate) -> bool:
-    """Return whether a fill differs significantly after correction for the number of fills of its template."""
+    """Return whether a fill differs significantly by gender, corrected for the number of fills of its template."""
     return row.test is not None and row.test.p * row.test.of <= LEVEL

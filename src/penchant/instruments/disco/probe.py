@@ -32,7 +32,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
     """Fills of a model that depend on the gender of the person: DisCo.
 
     `run` returns items (one row per template and person, with the fills) and a summary: the mean number of fills per
-    template that differ by gender, with an interval over templates and a test that permutes genders; the number for
+    template that differ by gender, with an interval over templates and a test that permutes genders; this number for
     each template; and the difference between the proportions of each fill in the two groups, with a χ² and an exact
     test.
     """
@@ -65,11 +65,11 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return list(self.read_set(base).persons)
 
     def texts_of(self, item: Person) -> Sequence[str]:
-        """Return the texts around the blank of every sentence with a person."""
+        """Return the text before and after the blank in every sentence with the person's word."""
         return item.around
 
     def place_of(self, item: Person) -> str:
-        """Return the location of a person, with the word."""
+        """Return the location of a person in the set, followed by the person's word."""
         return f"{item.place}, '{item.word}'"
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
@@ -97,7 +97,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         read = self.read_set(session.base)
         persons, unknown = self.known(session, read.persons)
         if {person.group for person in persons} != set(read.groups):
-            raise DataError("only one group of persons is left after skipping unknown tokens", file=read.path)
+            raise DataError("only one group is left after skipping persons with unknown tokens", file=read.path)
         asked = [(template, person) for template in read.templates for person in persons]
         session.expect(len(asked))
         texts = [(sentence(template, person.word, read.language), person.place) for template, person in asked]

@@ -34,7 +34,7 @@ from penchant.wording.phrases import notes_of
 from penchant.wording.templates import Text
 
 _MOST = 24
-"""Maximum number of fills in the figure for a model, in order of χ²."""
+"""Maximum number of fills in the figure for a model; those with the largest χ² are shown."""
 
 
 FILLS, SHARE = 0.5, 0.05
@@ -67,7 +67,7 @@ def _counts(source: RowSource) -> Mapping[tuple[str, str], tuple[str, str]]:
 
 
 def _known(line: Line) -> bool:
-    """Return whether the items contain the fill."""
+    """Return whether the fill of a line occurs in the result's items."""
     return (line["template"], line["fill"]) in _counts(line.source)
 
 

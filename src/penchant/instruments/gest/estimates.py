@@ -27,16 +27,16 @@ SIDES = {_TEXT.get("women"): [*LABELS.values()][:7], _TEXT.get("men"): [*LABELS.
 
 
 def rates(items: pl.DataFrame, level: float) -> list[Estimate]:
-    """Return all rates, exponentials of mean preferences, which are tested against 1."""
+    """Return all rates, which are exponentials of mean preferences; each rate is tested against 1."""
     rows = [*log_rates(items, level), *_for_other_templates(items, level)]
     names = {log: rate for rate, log in LOG.items()}
     return [replace(exponential(row), measure=names.get(row.measure, row.measure)) for row in rows]
 
 
 def log_rates(items: pl.DataFrame, level: float) -> list[Estimate]:
-    """Return the log rates over all templates and, if there are several, for each, with intervals over sentences.
+    """Return the log rates over all templates and, if there are several, for each one, with intervals over sentences.
 
-    Holm's correction is applied over the stereotypes, over the two sides and over the templates.
+    Holm's correction is applied over stereotypes, over the two sides (women and men), and over templates.
     """
     variants = items["variant"].unique(maintain_order=True).to_list()
     parts = {ALL: items.group_by("id", "stereotype", maintain_order=True).agg(pl.col("score").mean())}
@@ -62,7 +62,7 @@ def _weights(here: pl.Series) -> dict[str, dict[str, float]]:
 
 
 def _of(part: pl.DataFrame, variant: str, level: float) -> Iterator[Estimate]:
-    """Yield weighted sums of the means of stereotypes, as stratified means; NaN for a side without sentences."""
+    """Yield log rates, weighted sums of the mean preferences of stereotypes; NaN for a side without sentences."""
     for name, weights in _weights(part["stereotype"]).items():
         own = part.filter(pl.col("stereotype").is_in(list(weights)))
         share = pl.Series([weights[each] for each in own["stereotype"]], dtype=pl.Float64)

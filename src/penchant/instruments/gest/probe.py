@@ -37,7 +37,7 @@ class GestRow(Row):
     sentence: Written | None = None
     """A sentence without gender, which the templates ascribe to a man or a woman."""
     masculine: Written | None = None
-    """The sentence with a man as the speaker, in languages that mark it; with `feminine`, instead of `sentence`."""
+    """The sentence with a man as the speaker, if the language marks gender; with `feminine`, it replaces `sentence`."""
     feminine: Written | None = None
     """The same sentence with a woman as the speaker."""
     variant: Text = "pairs"
@@ -63,7 +63,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
     """Gender that a model ascribes to the speaker of a stereotypical sentence: GEST.
 
     `run` returns items (one row per sentence and template) and a summary: the masculine rate of each stereotype, and
-    the stereotype rate, the masculine rate of stereotypes about men divided by that of stereotypes about women.
+    the stereotype rate (the masculine rate of stereotypes about men divided by that of stereotypes about women).
     """
 
     noun: ClassVar[str] = "pairs"
@@ -81,7 +81,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
         return {"masculine": row.masculine or "", "feminine": row.feminine or ""}
 
     def scores(self, session: Session, texts: Sequence[tuple[str, str]]) -> Iterable[SentenceScore]:
-        """Return the scores of the sentences; for a masked model, of the words that differ between those of a pair."""
+        """Return the scores of the sentences; for a masked model, of the words in which the two sentences differ."""
         if session.model.kind != "masked":
             return super().scores(session, texts)
         pairs = zip(texts[::2], texts[1::2], strict=True)
@@ -99,7 +99,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
         return rates(measured.items, self.level)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterator[Note]:
-        """Yield a caution if stereotypes are missing."""
+        """Yield a caution if some of GEST's stereotypes have no sentences."""
         if (here := measured.items["stereotype"].n_unique()) < len(LABELS):
             yield Note("gest.missing-stereotypes", here=here, of=len(LABELS))
 

@@ -27,7 +27,7 @@ _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
 _STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
 _POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
 PREFERENCE, LENGTH, MODELS = 0.05, 0.05, 0.02
-"""Smallest effects of interest on accuracy: of a preference, of token length, and of a difference between models."""
+"""Smallest effects of interest on accuracy, for a preference, for token length and for a difference between models."""
 
 
 def _overall(measure: str, wanted: Callable[[RowSource, str], bool], **levels: Any) -> Callable[..., Iterator[Line]]:
@@ -70,7 +70,7 @@ def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
 
 
 def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
-    """Yield the difference between each two models on each data set, for exactly its groups if there are few.
+    """Yield the difference between every two models on each data set, for exactly its groups if they are few.
 
     With `equal`, only pairs of equal length under both models are compared, if they are some but not all of the pairs.
     """
@@ -85,20 +85,20 @@ def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
 
 
 def _place(line: Line) -> str:
-    """Return the phrase that says which pairs a row is about: the data set, if there are several, and any split."""
+    """Return the phrase that says which pairs a row is about: the data set (if several) and the split (unless all)."""
     several = line.source.frame["dataset"].n_unique() > 1
     parts: Iterable[str] = [line["dataset"] if several else "", line["split"] if line["split"] != ALL else ""]
     return ", ".join(filter(None, parts))
 
 
 def _gap_place(line: Line) -> str:
-    """Return the phrase that says which pairs a gap is about, with its normalisation unless it is the first."""
+    """Return the phrase that says which pairs a gap is about, and names any normalisation after the first."""
     others = line.source.frame["normalise"].unique(maintain_order=True)[1:]
     return _place(line) + (f" by {line['normalise']}" if line["normalise"] in others else "")
 
 
 def _strata(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the number of paradigms with both equal and unequal pairs, unless all paradigms have both."""
+    """Return facts on how many paradigms have pairs of both equal and unequal length (`strata` is 0 if all do)."""
     for note in notes_of(line.row):
         if note.code == "strata-lack-a-side":
             lost, of = note.params["lost"], note.params["of"]

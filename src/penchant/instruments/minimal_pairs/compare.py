@@ -31,8 +31,8 @@ def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     If token lengths differ, there are also differences for the pairs of equal length under both tokenizers. For one
     paradigm, the interval is Bonett and Price's and the test is McNemar's mid-p (with ties, a paired t interval and a
     sign-flip test), with Holm's correction over paradigms. For several, interval and test are cluster-robust t over
-    paradigms (bias types for stereotypes); if there are fewer than ten, the scope "these groups" is
-    for exactly these.
+    paradigms (bias types for stereotypes); if there are fewer than ten, rows with the scope "these groups"
+    are for exactly the paradigms in the data.
     `first_better` and `second_better` count the pairs that only a or only b gets right, `scores_differ` the pairs with
     different scores. A note is added if the scoring methods differ. Raises StudyError if the results cannot be
     compared, naming the signature keys that differ.

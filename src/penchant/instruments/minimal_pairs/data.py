@@ -156,7 +156,7 @@ def is_fair_set(path: Path) -> bool:
 
 
 def tables_in(path: Path) -> list[Path]:
-    """Return a file, the files that match a pattern, or the tables directly inside a directory.
+    """Return the files at a path: the file itself, those that match a pattern, or the tables directly in a directory.
 
     Raises DataError if the directory contains no table or cannot be read.
     """

@@ -31,7 +31,7 @@ _GROUPS: Mapping[str, str] = {"group": "groups", "phenomenon": "phenomena"}
 def checked_marks(
     items: Sequence[Item], rows: Sequence[FileRow], file: Path, marks: Marks
 ) -> tuple[tuple[Item, ...], list[str]]:
-    """Return the pairs, without acceptability marks if `marks` is "strip", and a caution about those removed.
+    """Return the pairs, without acceptability marks if `marks` is "strip", and a caution about the removed marks.
 
     Raises DataError if marks are refused and only one sentence of a pair begins with one.
     """

@@ -105,7 +105,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
 
 
 def _of_these(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
-    """Yield the accuracies for exactly the groups in the data, if few: over all pairs (with a test) and by split."""
+    """Yield accuracies for exactly the groups in the data, if these are few: over all pairs (tested) and by split."""
     strata, noun = clusters(part)
     signs = np.sign(part["difference"].to_numpy())
     splits = {ALL: None} if part["difference"].null_count() else {ALL: None, **SPLITS}

@@ -44,7 +44,7 @@ def _overlap(line: Line) -> Number:
 
 
 def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the sources with the rank of each model by accuracy on each set and score; rank 1 is the best."""
+    """Return the sources with columns for the rank of each model by accuracy on each set; rank 1 is the best."""
     values: dict[tuple[str, str], list[float]] = {}
     for source in found:
         for line in source.only(At(measure=ACCURACY, scope="overall", split=ALL)):

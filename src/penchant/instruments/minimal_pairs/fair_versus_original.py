@@ -64,7 +64,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         return list(self.items(self.read_set(base)))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the paths of both sets of pairs and of the token frequencies."""
+        """Return the files of both sets of pairs and of unigram counts."""
         return [*(pairs.path for part in self.read_set(base).values() for pairs in part), *self.unigram_files(base)]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:

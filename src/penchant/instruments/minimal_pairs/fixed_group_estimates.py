@@ -86,7 +86,7 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def sampled(row: Estimated) -> tuple[int, str] | None:
-    """Return the number and plural noun of the groups that an estimate treats as a sample; None if there are none."""
+    """Return the number and plural noun of the groups that an estimate treats as a sample, or None if it has none."""
     method = read_method(row["method"] or "")
     while method is not None and isinstance(inner := method.params.get("within"), Method):
         method = inner

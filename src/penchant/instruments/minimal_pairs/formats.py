@@ -109,7 +109,7 @@ class PairColumns(BaseModel):
 
     @property
     def kind_named(self) -> Kind | None:
-        """The kind of file implied by the renamed columns: stereotypes or plain; None if no column is renamed."""
+        """The kind of file implied by the renamed columns: stereotypes or plain; None if at most `id` is renamed."""
         if self._other(_STEREOTYPES):
             return "stereotypes"
         return "plain" if self._other(_PLAIN) else None
@@ -173,7 +173,7 @@ class PairTable:
             error.hint = _FILL_DOWN if times[error.field] > 1 else _FILL
 
     def code(self, row: FileRow, column: str) -> str:
-        """Return a string or integer that identifies a row or a group, as text."""
+        """Return the identifier of a row or a group, a string or an integer in the file, as a string."""
         value = row.values.get(column)
         name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
         if name:
@@ -226,7 +226,7 @@ def kind_of(table: PairTable) -> Kind:
     present = ", ".join(repr(column) for column in table.columns) or "none"
     name = "or name your columns with columns: in a study, columns= in Python, or --good and --bad"
     if is_kept(table.path):
-        name = 'or name yours with columns={"good": …, "bad": …}'
+        name = 'or name your columns with columns={"good": …, "bad": …}'
     hint = f"use one of these sets of columns: {choices}; {name}"
     raise DataError(f"unknown format: the columns are {present}", file=table.path, hint=hint)
 
@@ -282,7 +282,7 @@ def _stereotypes(table: PairTable, row: FileRow, number: int) -> Item:
         direction, kind = _class_of(direction, names.direction), _class_of(kind, names.kind)
     if direction and direction not in DIRECTIONS:
         message = f"unknown direction '{direction}'"
-        hint = "on the Hugging Face Hub, 0 is stereo and 1 antistereo: use the words" if direction.isdecimal() else ""
+        hint = "on the Hugging Face Hub, 0 is stereo and 1 antistereo: write the word" if direction.isdecimal() else ""
         table.refuse(message, row.line, names.direction, hint=hint or one_of(direction, DIRECTIONS))
     texts = {role: table.text(row, column) for role, column in zip(ROLES, table.sides, strict=True)}
     labels = {"group": direction, "phenomenon": kind, "dataset": name}
@@ -330,4 +330,4 @@ READERS: Mapping[Kind, Read] = {
     "multiblimp": _multiblimp,
     "plain": _plain,
 }
-"""Row readers by kind of file; they take the table, the row and the row number, from 1."""
+"""Row readers by kind of file; they take the table, the row and the row number, counted from 1."""

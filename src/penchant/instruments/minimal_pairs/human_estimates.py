@@ -191,7 +191,7 @@ class _Judged:
                 yield replace(found, by={**found.by, "raters": str(len(judged))})
 
     def as_they_are(self) -> Iterator[Estimate]:
-        """Yield the accuracies and the ceiling for exactly these paradigms, if there are few."""
+        """Yield the accuracies and the ceiling for exactly the paradigms in the data, if they are few."""
         if not few(self.labels):
             return
         labels, noun, level, untied = self.labels, self.noun, self.probe.level, self.votes != 0
@@ -267,7 +267,7 @@ def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
-    """Return a note if there are too few pairs, or too few distinct values, for a correlation."""
+    """Return a note if there are too few pairs, or too few values other than the mode, for a correlation."""
     few = {"least": FEWEST} if len(delta) < FEWEST else {}
     apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
     few |= {what: number for what, number in apart.items() if number < FEWEST_APART}

@@ -52,7 +52,7 @@ class JudgementRow(BaseModel):
     rater: Text
     """The name of the rater, who judges each pair at most once."""
     dataset: Text | None = None
-    """The name of the pairs' file without its suffix, needed only if several files have pairs of the same id.
+    """The name of the pairs' file without its suffix, needed only if several files have pairs with the same id.
     If the study has no such file, the pair is found by its two sentences.
     """
     good: Text | None = None
@@ -102,9 +102,9 @@ class Judgements:
 def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -> Judgements:
     """Read the judgements of pairs from files.
 
-    Raises DataError naming file, line and field, with all other errors in its notes: an unknown pair, changed
-    sentences, a pair judged twice by the same rater, a bad cell, a mixture of choices and ratings, or no judgement at
-    all.
+    Raises DataError for an unknown pair, changed sentences, a pair judged twice by the same rater, an invalid cell, a
+    mixture of choices and ratings, or no judgement at all. The error names file, line and field; its notes list all
+    other errors.
     """
     reading = _Reading(_Pairs.of(pair_sets))
     files = [Path(path) for path in paths]
@@ -149,7 +149,10 @@ class _Pairs:
 
 @dataclass(slots=True)
 class _Reading:
-    """State of reading: judgements by pair and rater, errors, the first location of each kind, and counts of rows."""
+    """State of reading: judgements by pair and rater, errors, and counts of rows.
+
+    `kinds` maps each kind of judgement to its first location.
+    """
 
     pairs: _Pairs
     errors: list[DataError] = field(default_factory=list)
@@ -224,7 +227,10 @@ class _Reading:
         """Record an error if the files contain both choices and ratings, or neither."""
         if len(self.kinds) > 1:
             (_, first), (kind, (file, line)) = self.kinds.items()
-            message = f"there are {kind} here and {'ratings' if kind == 'choices' else 'choices'} in {place(*first)}"
+            message = (
+                f"mixes kinds of judgement: {kind} here and "
+                f"{'ratings' if kind == 'choices' else 'choices'} in {place(*first)}"
+            )
             hint = "use only one kind of judgement: choice, or rating_good and rating_bad"
             self.errors.append(DataError(message, file=file, line=line, hint=hint))
         if not self.kinds and not self.errors:

@@ -51,7 +51,7 @@ def task(target: str, wishes: Wishes) -> RatingTask | None:
 
 
 def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:
-    """Sample pairs from each group, in order; the sample depends only on the seed and the sentences."""
+    """Return a sample of each group, in the order of `items`; it depends only on the seed and the sentences."""
     groups: dict[tuple[str, str], list[tuple[int, Item]]] = {}
     for numbered in enumerate(items):
         labels = numbered[1].labels

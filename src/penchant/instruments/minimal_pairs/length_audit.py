@@ -37,7 +37,7 @@ def audit(
     `read_pairs`. Special tokens are not counted. Returns one row per model and group, followed by one per data set
     (group "all"): number of pairs, the three counts, the proportion of unequal pairs with its Wilson interval, the mean
     of |A|−|U|, and the number of pairs with text `unknown` to the tokenizer, whose lengths are unreliable because a
-    whole word may become one token. The `cautions` of `read_pairs` report defects of the pairs themselves. Source: Ueda
+    whole word may become one token. The `cautions` of a `PairSet` report defects of the pairs themselves. Source: Ueda
     et al. 2024, "Datasets Split".
     """
     rows = []

@@ -96,7 +96,7 @@ def accuracy_by_length(
 
 
 def accuracies_by_length(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return charts of accuracy against |A|−|U| for models with at least two points; None if there are none."""
+    """Return charts of accuracy against |A|−|U| for models with at least two points; None if no model has them."""
     curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
     panels = [

@@ -24,9 +24,9 @@ Credits = NDArray[np.float64]
 STEREOTYPE = "stereotype score"
 """Name of the measure for stereotype data sets."""
 UNIGRAMS, UNSEEN = "unigrams", "unseen"
-"""Columns, as in `unigrams_good`, of the unigram log-probability of the scored tokens and the number of unseen ones."""
+"""Stems of column names, as in `unigrams_good`: unigram log-probability of scored tokens, number of unseen tokens."""
 NEUTRAL = "neutral"
-"""Column, as in `neutral_good`, of the score of the same tokens after the neutral text instead of the prefix."""
+"""Stem of column names, as in `neutral_good`: score of the same tokens after the neutral text instead of the prefix."""
 TIE = "tie"
 """Column of the items that contains the credit of a tie, if it is not one half."""
 HALF = 0.5
@@ -67,7 +67,7 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
 
 
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
-    """Return the cluster of each pair in a data set and the plural noun: paradigms, or bias types for stereotypes."""
+    """Return the cluster of each pair and the plural noun for clusters: paradigms, or bias types for stereotypes."""
     by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
     return part["phenomenon" if by_type else "group"].to_list(), TYPES if by_type else "paradigms"
 

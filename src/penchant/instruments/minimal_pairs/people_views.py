@@ -57,7 +57,7 @@ def _many(lines: Sequence[Line]) -> bool:
 
 
 def _first(found: Sequence[RowSource]) -> Sequence[RowSource]:
-    """Return only the first source, since the numbers about people are the same for all models."""
+    """Return only the first source, since the estimates about people are the same for all models."""
     return found[:1]
 
 

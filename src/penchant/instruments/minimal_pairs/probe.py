@@ -64,7 +64,7 @@ from penchant.wording.phrases import Note
 
 D = TypeVar("D")
 _OF_QUESTIONS = {"acceptable", "on_unknown", "marks", "ties"}
-"""Parameters of scored pairs that also apply to questions about them."""
+"""Parameters for scoring pairs that also apply to asking about them."""
 Drawn = tuple[PairSet, Item]
 """A pair with the set that contains it."""
 
@@ -122,7 +122,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature keys determined by others: constants of normalisations, and default normalisations."""
+        """Return the signature keys implied by other keys: constants of normalisations, and default normalisations."""
         method = METHODS.get(signature.get("method", ""))
         named = "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_applying(method, None, unigrams=named))
@@ -248,7 +248,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return self.chosen(self.pair_sets(base))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of pairs, judgements and token frequencies."""
+        """Return the files of pairs, judgements and unigram counts."""
         return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base), *self.unigram_files(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
@@ -321,14 +321,14 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return table, (*left_out, *lost)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Yield accuracies, splits, gaps and length adjustments by data set and score, then estimates about people."""
+        """Yield the steadiness of answers, accuracies, gaps, length adjustments, and estimates about people."""
         if self.asks:
             yield from asked_estimates(measured.items, self)
         yield from pair_estimates(measured.items, self)
         yield from human_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Yield cautions about unequal token lengths, ties, small paradigms, poor linear fits, and judgements."""
+        """Yield cautions about unsteady answers, token lengths, ties, poor linear fits, and people's judgements."""
         yield from steadiness_cautions(estimates, "pairs")
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
@@ -339,7 +339,10 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
 
 def collection(pairs: PairSet) -> str:
-    """Return the data set of a file: the file name for plain tables, stereotypes and MultiBLiMP, otherwise the kind."""
+    """Return the name of the data set that a file belongs to.
+
+    It is the name of the file for plain tables, stereotypes and MultiBLiMP, otherwise the kind of file.
+    """
     return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 

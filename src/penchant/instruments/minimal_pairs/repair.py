@@ -32,7 +32,7 @@ EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
 def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, seed: int) -> FairSet:
     """Replace the differing word of each pair of unequal length by a word with the same features.
 
-    The word in the unacceptable sentence is tried first, then the word in the acceptable one. The table counts the
+    A replacement in the unacceptable sentence is tried first, then one in the acceptable sentence. The table counts the
     outcomes, including the reasons why pairs cannot be repaired.
     """
     refuse_prefixes(sets, "repair supports only")
@@ -107,7 +107,7 @@ def _mended(
 ) -> tuple[str, str, str]:
     """Return the outcome for a pair of unequal length and its two sentences, repaired if possible.
 
-    Pairs in `seen` are not tried.
+    Repairs that would result in a pair in `seen` are not considered.
     """
     spans = _differing_words(good, bad)
     if spans is None:
@@ -144,7 +144,7 @@ def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, i
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each word and each punctuation mark around it, with its start position."""
+    """Yield each word and the punctuation before and after it as separate chunks, each with its start position."""
     at = 0
     for part in text.split():
         start = text.index(part, at)
@@ -170,7 +170,10 @@ def _repaired_row(
     *,
     repaired: bool,
 ) -> dict[str, Any]:
-    """Return the row with the new sentences and token counts. Raises DataError if no column equals an old sentence."""
+    """Return the row with the new sentences and token counts.
+
+    Raises DataError if an old sentence is not the value of any one column.
+    """
     row = dict(original)
     for role, text in (("good", good), ("bad", bad)):
         columns = [name for name, value in original.items() if value == texts[role]]

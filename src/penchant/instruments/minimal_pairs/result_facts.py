@@ -1,4 +1,4 @@
-"""Facts about results that the texts of minimal pairs use."""
+"""Facts about results that the report text of minimal pairs uses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 
 
 def roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
-    """Return the names of the two sentences of a pair, such as acceptable; `sets` are the stereotype data sets."""
+    """Return the names of the two sentences of a pair, such as acceptable and unacceptable.
+
+    `sets` are the names of the stereotype data sets.
+    """
     if not sets:
         return "acceptable", "unacceptable"
     more, less = pair_of(sets[0], replace(results[0], items=items))
@@ -62,6 +65,6 @@ def roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[str
 
 
 def degrees(line: Line) -> int:
-    """Return the degrees of freedom of a test; 0 if there is none."""
+    """Return the degrees of freedom of the test in a row; 0 if there is no test."""
     test = read_method(line["test_method"])
     return 0 if test is None else int(test.params["df"])

@@ -66,8 +66,8 @@ class PairSettings(Settings):
     unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
     """Tables written by `penchant corpus unigrams`, one per tokenizer; slor needs them. Default: none."""
     neutral: str = ""
-    """For `pmi`: a neutral text, used unchanged in place of the prefix, such as one of the same domain. Default: none,
-    so that nothing precedes the sentences.
+    """For `pmi`: a neutral text, used unchanged in place of the prefix, such as a phrase from the same domain. Default:
+    none, so that nothing precedes the sentences.
     """
     acceptable: Literal["sent_more", "sent_less"] = "sent_more"
     """CrowS-Pairs only: the column of the sentence treated as acceptable. Default: sent_more."""
@@ -151,6 +151,6 @@ class FairPairsSettings(PairSettings):
 
 
 def settings_of(result: BaseResult) -> PairSettings:
-    """Return the settings of a result of either probe. Raises StudyError if they are invalid."""
+    """Return the settings of a result of minimal-pairs or fair-pairs. Raises StudyError if they are invalid."""
     kind = FairPairsSettings if result.signature["probe"] == FairPairsSettings.name else MinimalPairsSettings
     return kind.of(result.settings)

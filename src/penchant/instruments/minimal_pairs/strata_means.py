@@ -113,7 +113,7 @@ def mantel_haenszel_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of exposed minus other items, pooled over strata (Greenland & Robins 1985).
+    """Return the mean credit of exposed items minus that of other items, pooled over strata (Greenland & Robins 1985).
 
     `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels) have one entry per item. Strata without exposed or
     without other items are left out, counted in a note, and excluded from `n`. If one stratum is left, the interval and
@@ -245,7 +245,7 @@ def overlapping_difference(
     `credit` (0, ½, 1), `in_first` and `in_second` (membership in the two sets) and `strata` (labels) have one entry per
     distinct item; `noun` is the plural noun for strata. The differences in the strata are weighted by n₁n₂/(n₁ + n₂),
     with n₁ and n₂ items in the two sets, so the result is not the difference between the two overall accuracies. Strata
-    without items from both sets are left out and counted in a note.
+    without items from one of the sets are left out and counted in a note.
 
     In a stratum, the items in the first set only, in both sets, and in the second set only are three independent
     samples, and the difference is a weighted sum of their means; if one set contains the other, its own items are

@@ -227,7 +227,7 @@ def _total(found: Sequence[RowSource]) -> str:
 
 
 def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 100) -> list[RowSource]:
-    """Return rows in percent: rows over all pairs first, then the groups in the order of the first model."""
+    """Return rows in percent: rows over all pairs first, then the groups, sorted by the first model's values."""
     ranks: dict[str, int] = {}
     described = [_described(source, measure, by) for source in found]
     total = _total(described)
@@ -247,7 +247,10 @@ def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 1
 
 
 def _groups(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return accuracies by paradigm, or by kind of bias for stereotypes; rows of any length only if lengths differ."""
+    """Return accuracies by paradigm, or by kind of bias for stereotypes.
+
+    Rows for pairs of any length are left out if all pairs of the group have the same relative length.
+    """
     kinds = any(stereotyped(source.frame) for source in found)
     by, other = ("phenomenon", "group") if kinds else ("group", "phenomenon")
     split = pl.col("split")

@@ -47,13 +47,13 @@ class Way:
 
 
 def way_for(name: str | None, model: LanguageModel | Scores) -> Way:
-    """Return the named scoring method, by default lp or pll. Raises MethodError if the model does not support it."""
+    """Return the named scoring method, or the model's default. Raises MethodError if the model does not support it."""
     fitting: tuple[Name, ...] = _FITTING.get(model.kind, _FITTING["masked"])
     chosen = fitting[0] if name is None else name
     for known in fitting:
         if known == chosen:
             return Way(known, known not in METHODS)
-    message = f"method '{chosen}' does not fit {model.name}, which is {model.kind}"
+    message = f"method '{chosen}' does not fit {model.name}, which is of kind {model.kind}"
     raise MethodError(message, hint=one_of(chosen, fitting))
 
 

@@ -105,7 +105,7 @@ class StereoSetFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The span of a fill in the sentence, or None; `exact` if filling the blank of the context gives the sentence."""
+    """The span in a sentence of the text that fills the blank, or None; `exact` if filling gives the sentence."""
 
     span: tuple[int, int] | None
     exact: bool
@@ -171,7 +171,7 @@ def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[
 
     A table has the columns of a cluster; instead of `sentences`, it may have one column for each label. The column
     `part` is the part of a cluster, intra or inter; without it, clusters whose context has a blank are intrasentence.
-    Raises DataError naming the row.
+    Raises DataError naming an invalid row.
     """
     keys = isinstance(given, Mapping) and isinstance(given.get("data"), Mapping)
     found = [given] if keys else rows(given, name=name)
@@ -198,7 +198,7 @@ def read_stereoset(path: Path, parts: Sequence[Part] = get_args(Part)) -> Cluste
     of: dict[Part, list[ClusterRow]] = {"intra": content.data.intrasentence, "inter": content.data.intersentence}
     for part in parts:
         if not of[part]:
-            hint = "select only the parts that it has, as in part: [intra]"
+            hint = "select only the parts that the file has, as in part: [intra]"
             raise DataError(f"has no clusters under data.{_KEYS[part]}", file=path, hint=hint)
     read = [_cluster(row, part, path) for part in parts for row in of[part]]
     _refuse_repeated(read, path)

@@ -212,7 +212,10 @@ def ideal(ss: Array | float, lms: Array | float) -> Array:
 
 
 def term_units(ss: Array, lms: Array, terms: NDArray[np.str_], mean: str) -> Array:
-    """Return one row per term: mean SS, mean LMS (0 to 1) and 1, or the sums and the number of clusters."""
+    """Return one row per term: the sums of SS and LMS, and the number of clusters.
+
+    For a `mean` over terms, each row is divided by its number of clusters.
+    """
     rows = np.array([(ss[terms == t].sum(), lms[terms == t].sum(), (terms == t).sum()) for t in np.unique(terms)])
     return rows / rows[:, 2:] if mean == OVER_TERMS else rows
 

@@ -72,7 +72,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the key of the constant of `pen`, and `normalise` if it has the default value for the method."""
+        """Return the implied signature keys: the constant of `pen`, and `normalise` if it is the method's default."""
         means = signature.get("method", "").startswith("stereoset")
         usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}
@@ -93,7 +93,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         }
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature with the estimate's normalisation added."""
+        """Return the signature of one estimate, which names only the normalisation of the estimate."""
         return signature.with_(normalise=estimate.by["normalise"])
 
     def measure(self, session: Session) -> Measured:

@@ -42,7 +42,7 @@ class StereoSetSettings(Settings):
     """A JSON file in the format of StereoSet, in any language: data.intrasentence and data.intersentence.
 
     From Python, also the content of such a file, or a frame or rows, one per cluster, with the columns id, target,
-    bias_type, context and sentences, or one for each of the sentences (stereotype, anti-stereotype, unrelated), and
+    bias_type, context and sentences, or a column for each sentence (stereotype, anti-stereotype, unrelated), and
     optionally part (intra or inter; by default, intra if the context has BLANK).
     """
     part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_each_once), Written(separator=",")] = (

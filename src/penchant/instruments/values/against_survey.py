@@ -38,7 +38,7 @@ AGREEING = "values.agreeing"
 LEFT_OUT = "values.left-out"
 """Code of the note on respondents left out of a mean for missing answers."""
 KISH = "values.kish"
-"""Code of the method of an effective number of respondents."""
+"""Code of the method that computes an effective number of respondents."""
 RANKS = "rank correlation with the survey's means"
 
 
@@ -78,7 +78,7 @@ def _respondents(survey: Survey, cell: WordingCell) -> Estimate:
 
 
 def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Array | None, *seed: int) -> People:
-    """Return respondents with their answers to every statement; `seed` extends the seed of their resamples."""
+    """Return respondents with their answers to every statement; `seed` extends the settings' seed for resampling."""
     nobody = np.full(len(answers), np.nan)
     table = np.column_stack([nobody if id_ in survey.absent else answers[id_].to_numpy() for id_ in cells.ids])
     return People(table, weights, (cells.settings.seed, *seed), cells.settings.resamples)
@@ -87,9 +87,10 @@ def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Arra
 def of_people(
     cell: WordingCell, value: str, group: People, chosen: NDArray[np.bool_], source: Note
 ) -> Iterator[Estimate]:
-    """Yield mean, sd and quantiles of respondents' scores; with weights, also their effective number and design effect.
+    """Yield mean, sd and quantiles of respondents' scores.
 
-    `source` is the note on the source and weighting of the answers.
+    With weights, the effective number of respondents and the design effect follow. `source` is the note on the source
+    and weighting of the answers.
     """
     scores, weights = _scores(group, chosen, cell.reversed)
     n, level, whole = len(scores), cell.settings.level, len(group.table)

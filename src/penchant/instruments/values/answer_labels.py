@@ -1,4 +1,4 @@
-"""Agreement, disagreement, missing answers and gender in English, German, French, Spanish and Czech labels."""
+"""Detection of stance, missing answers and gender in English, German, French, Spanish and Czech labels."""
 
 from __future__ import annotations
 

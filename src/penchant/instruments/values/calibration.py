@@ -1,4 +1,4 @@
-"""Agreement calibrated on neutral statements (Al Ali & Libovický 2024, §3), and representativeness among answers."""
+"""Agreement calibrated on neutral statements (Al Ali & Libovický 2024, §3), and representativeness of ratings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual 
 FREE_SLOPE, FREE_INTERCEPT = "slope of a fit with intercept", "intercept of a fit with intercept"
 CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the residuals (W)"
 CROOKED = ("line-without-intercept", "line-of-slope-one")
-"""Codes of the notes that a fit with slope and intercept contradicts the calibration, by `Line`."""
+"""Codes of the notes that a fit with slope and intercept contradicts the calibration, one for each `Line`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def rating(agreement: Array) -> Array:
 
 
 def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list[Estimate]:
-    """Return the estimates of a calibration: slope or offset, residual sd and correlation, and two checks.
+    """Return the estimates of a calibration: slope or offset, residual sd, correlation of x and y, and two checks.
 
     The checks are a fit with intercept, and the normality of the residuals. Raises DataError for NaN or unequal
     lengths.
@@ -163,7 +163,7 @@ def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
 
 
 def _misfit(x: Array, residuals: Array, free: list[Estimate], line: Line) -> Note | None:
-    """Return the note that the fit with an intercept contradicts the line; None if it does not."""
+    """Return a note if the fit with slope and intercept contradicts the line, else None."""
     slope, intercept = free
     estimate, taken = (intercept, 0.0) if line == "origin" else (slope, 1.0)
     if not (estimate.low > taken or estimate.high < taken) or np.ptp(residuals) == 0:
@@ -183,7 +183,7 @@ def _normality(residuals: Array) -> Estimate:
 def representativeness(ratings: ArrayLike, answers: ArrayLike) -> Array:
     """Return 2·min(#{answers < R}, #{answers > R})/N for every rating R: 1 at the median, 0 outside the answers.
 
-    Answers equal to R count for neither side, and answers of NaN are ignored. NaN if there are no answers.
+    Answers equal to R count for neither side, and NaN answers are ignored. NaN if there are no answers.
     """
     people = np.sort(np.asarray(answers, dtype=np.float64).ravel())
     people = people[~np.isnan(people)]

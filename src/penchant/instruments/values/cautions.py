@@ -24,9 +24,9 @@ WEAK = 0.3
 FEW = 30
 """Number of neutral statements below which a caution is raised."""
 ONE_WAY = 5
-"""Number of statements from which a caution is raised if agreeing speaks for the value in all of them."""
+"""Smallest number of statements for which a caution is raised if agreeing speaks for the value in all of them."""
 MANY = 0.1
-"""Share of a group left out for missing answers above which a caution is raised."""
+"""Share of a group's respondents left out for missing answers above which a caution is raised."""
 
 
 def value_cautions(

@@ -71,12 +71,12 @@ class WordingCell:
 
     @cached_property
     def ratings(self) -> Array:
-        """The rating of every statement as worded."""
+        """The rating of every statement as worded, not mirrored."""
         return rating(self.fitted.agreement(*self.statements)[0])
 
     @cached_property
     def leaning(self) -> Array:
-        """The probit of P(agree) of every statement, which is unbounded, unlike a rating."""
+        """The probit of every statement's P(agree); unlike a rating, it is unbounded."""
         x, y = self.statements
         fitted = self.fitted
         leaning: Array = (y - fitted.slope * x - fitted.offset) / fitted.sigma
@@ -92,12 +92,12 @@ class WordingCell:
         return placed(estimate, measure, self.variant, self.group, value, item)
 
     def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
-        """Return the ratings of some statements under every resampled calibration, shape (resamples, statements)."""
+        """Return the ratings of the statements `inside` under resampled calibrations, shape (resamples, statements)."""
         x, y = self.statements
         return rating(self.drawn.agreement(x[inside], y[inside]))
 
     def drawn_towards(self, inside: NDArray[np.bool_]) -> Array:
-        """Return the resampled ratings, mirrored where agreeing speaks against the value."""
+        """Return `drawn_ratings`, mirrored where agreeing speaks against the value."""
         ratings = self.drawn_ratings(inside)
         return np.where(self.reversed[inside], 6 - ratings, ratings)
 
@@ -111,7 +111,7 @@ class AskedCell(WordingCell):
 
     @cached_property
     def ratings(self) -> Array:
-        """The rating of every statement as worded."""
+        """The rating of every statement as worded, not mirrored."""
         return self.statements[0]
 
     @cached_property
@@ -127,13 +127,13 @@ class AskedCell(WordingCell):
         return leaning
 
     def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
-        """Return the ratings of some statements, shape (resamples, statements); all resamples are the same."""
+        """Return the ratings of the statements `inside`, shape (resamples, statements); all resamples are the same."""
         chosen = self.ratings[inside]
         return np.broadcast_to(chosen, (self.settings.resamples, len(chosen)))
 
 
 def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
-    """Return the items with residual y − a·x − b, agreement P, rating 4P + 1, and `towards`, the mirrored rating.
+    """Return the items with columns for residual y − a·x − b, agreement P, rating 4P + 1, and rating towards the value.
 
     `towards` is 6 − rating for reversed statements, else the rating. Agreement and both ratings are null if the neutral
     statements do not vary around the line.
@@ -198,7 +198,7 @@ class Cells:
     def picks(self, inside: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return the indices of the chosen statements in each bootstrap resample, shape (resamples, statements).
 
-        They are the same for every group, wording, model and order of statements.
+        The statements drawn are the same for every group, wording, model and order of statements.
         """
         ids = tuple(id_ for id_, chosen in zip(self.ids, inside, strict=True) if chosen)
         if ids not in self._picks:
@@ -213,12 +213,12 @@ class Cells:
         return None if self.settings.asks else len(next(iter(self.cells.values())).neutral[0])
 
     def method(self, n: int) -> Method:
-        """Return the interval method used for n statements."""
+        """Return the method of a bootstrap interval over n statements."""
         drawn = {"resamples": self.settings.resamples, "seed": self.settings.seed}
         return Method("values.bootstrap", statements=n, neutral=self.neutral, **drawn)
 
     def means(self, draws: Array, inside: NDArray[np.bool_]) -> Array:
-        """Return the mean of every resample, with statements and calibration resampled together."""
+        """Return the mean of `draws` over the resampled statements, one per resample of statements and calibration."""
         means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
         return means
 
@@ -233,9 +233,9 @@ class Cells:
     ) -> Estimate:
         """Return the mean over statements, with a t interval and test that include the error of the calibration.
 
-        `draws`, shape (resamples, statements), are the values under resampled calibrations; there are n − 1 degrees of
-        freedom. With `logit`, interval and test are computed on the logit scale between the `bounds`; otherwise the
-        interval is clipped at the bounds.
+        `draws`, shape (resamples, statements), are the values under resampled calibrations; the test is of a mean equal
+        to `against`, with n − 1 degrees of freedom. With `logit`, interval and test are computed on the logit scale
+        between the `bounds`; otherwise the interval is clipped at the bounds.
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():

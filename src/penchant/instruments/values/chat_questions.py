@@ -1,4 +1,4 @@
-"""Value statements put to a chat model as questions: their items, and estimates of how steady the answers are."""
+"""Value statements put to a chat model as questions: items, ratings, and estimates of how steady the answers are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RATING = "rating"
 
 
 def chat_part(values_set: ValuesSet) -> tuple[ChatPart, Phrases]:
-    """Return the questions of a set and the phrases around them. Raises DataError if the set lacks them."""
+    """Return the questions of a set and the phrases around them. Raises DataError if the set lacks either."""
     if values_set.chat is None:
         hint = "add chat with options and templates, or name a bundled set under like (penchant schema values)"
         raise DataError("the set has no questions for chat models", file=values_set.files[0], field="chat", hint=hint)
@@ -50,7 +50,7 @@ def questions(values_set: ValuesSet) -> Iterator[tuple[AskedTemplate, Statement,
 
 
 def asked_items(session: Session, values_set: ValuesSet, settings: ValuesSettings) -> pl.DataFrame:
-    """Return one row per question: its probabilities in every order, its replies, and its rating.
+    """Return one row per question: the probabilities of its options in each order shown, its replies, and its rating.
 
     The rating is on the scale from 1 to 5: with `elicit: chat` the mean of the options weighted by their probabilities,
     with `answer` their mean over the replies that choose an option, null if no reply does.
@@ -93,7 +93,7 @@ def asked_estimates(items: pl.DataFrame, settings: ValuesSettings) -> Iterator[E
 
 
 def _rating(row: dict[str, Any], settings: ValuesSettings) -> Estimate:
-    """Return the rating of a statement; the interval covers the sampling of replies."""
+    """Return the rating of a statement; with `elicit: answer`, its interval covers the sampling of replies."""
     values = np.linspace(LOW, HIGH, len(row["options"]))[[each for each in row["chosen"] if each is not None]]
     if settings.elicit == "answer":
         return t_mean(values, level=settings.level, noun="replies", bounds=(LOW, HIGH))

@@ -27,14 +27,14 @@ _CORRELATION = Shown("+.2f", "statements", ends=(-1, 1))
 RATINGS = 0.2
 """The smallest difference of ratings of interest: Cohen's small effect where people's answers have an sd of 1 point."""
 DISTANCES = 0.1
-"""The smallest difference of distances of interest: half of `RATINGS`, as it cannot exceed the groups' distance."""
+"""The smallest difference of distances of interest: half of `RATINGS`, as the groups' distance limits it."""
 CORRELATIONS = 0.1
 """The smallest correlation of interest: Cohen's small effect."""
 _BY_VALUE: Mapping[str, Any] = {"variant": FIRST, "dimension": but(EVERYTHING)}
 
 
 def _place(line: Line) -> str:
-    """Return the phrase for what a verdict is about: a value or groups of people, and who speaks if several do."""
+    """Return the phrase for a verdict's topic: a value or groups of people, and the speaker if there are several."""
     groups = {row["group"] for row in line.source.only(At(measure=line["measure"]))}
     what = line["item"] or (line["dimension"] if line["dimension"] != EVERYTHING else "")
     group = f"{line['group']} speaker" if len(groups) > 1 else ""

@@ -1,4 +1,4 @@
-"""Sets of value statements: statements to agree with, neutral ones for calibration, and templates to put them in."""
+"""Sets of value statements: statements to agree with, neutral ones for calibration, and templates for both."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class StanceTemplate(BaseModel):
     def sentence(self, stance: str, clause: str, language: str = "und") -> tuple[str, tuple[int, int]]:
         """Return the sentence of a stance (`agree` or `disagree`) about a clause, and the stance's span of characters.
 
-        A clause at the beginning is capitalised by the rules of `language`.
+        A clause at the beginning of the sentence is capitalised by the rules of `language`.
         """
         text = self.agree if stance == "agree" else self.disagree
         before, word, after = re.split(_SPAN, text)
@@ -147,7 +147,9 @@ class TableColumns(BaseModel):
     def _of_a_table(cls, columns: object) -> object:
         known = [name for name in columns if name in StatementRow.model_fields] if isinstance(columns, dict) else []
         if known:
-            raise ValueError(f"{known[0]} belongs under statements: columns: {{statements: {{{known[0]}: COLUMN}}}}")
+            raise ValueError(
+                f"{known[0]} belongs under statements, as in columns: {{statements: {{{known[0]}: COLUMN}}}}"
+            )
         return columns
 
 
@@ -221,7 +223,7 @@ class Statement:
     reversed: bool = False
 
     def labels(self, template: StanceTemplate | AskedTemplate) -> dict[str, Any]:
-        """Return the columns that identify an item: the clause in a template."""
+        """Return the columns that identify the item that combines this clause with a template."""
         own = {"id": self.id, "kind": self.kind, "value": self.value, "reversed": self.reversed, "text": self.text}
         return {**own, "variant": template.variant, "group": template.group}
 
@@ -263,7 +265,7 @@ def file_of_set(given: Any) -> Path:
             "a table of statements is not a whole set: neutral statements and templates are missing",
             where=NAME,
             hint="give {'statements': TABLE, 'calibration': TABLE, 'templates': [{'group': …, 'agree': …, 'disagree': "
-            "…}]}, or {'statements': TABLE, 'like': 'political-values-en'} to take them from a bundled set",
+            "…}]}, or {'statements': TABLE, 'like': 'political-values-en'} to take the rest from a bundled set",
         )
     if "statements" not in given:
         raise DataError("is missing", where=f"{NAME} ('statements')", hint=_HINT)
@@ -311,7 +313,7 @@ def read_values(path: Any) -> ValuesSet:
 
 
 def _like(description: ValuesFile, source: Path) -> ValuesSet | None:
-    """Return the bundled set under `like`; None if there is none. Raises DataError for an unknown name."""
+    """Return the bundled set named under `like`, or None if none is named. Raises DataError for an unknown name."""
     if description.like is None:
         return None
     known = bundled(SETS, SET_FILE)

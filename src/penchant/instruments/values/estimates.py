@@ -43,7 +43,7 @@ MIRROR_CORRELATION = "correlation with the mirrored negation"
 OVER_GROUPS = (MIRROR_CORRELATION, RANKS)
 """Measures that are tested once in every group and wording."""
 BY_VALUE = (MEAN, SPREAD, DIFFERENCE, WORDINGS, FROM_SURVEY, FROM_GROUP, NEARER)
-"""Measures tested once for every value; tests over all values are adjusted for `NEARER` only."""
+"""Measures tested once for every value; of the tests over all values, only those of `NEARER` are adjusted."""
 NEUTRAL = 100
 """Number of neutral statements below which intervals of single ratings are approximate."""
 STATEMENTS = 30
@@ -210,7 +210,7 @@ def _spread(
 
 
 def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: ValuesSettings) -> Array:
-    """Return the sd of each draw of ratings without replacement, one per entry of `is_reversed`, mirrored if true."""
+    """Return the sd of each draw: ratings without replacement, one per entry of `is_reversed`, mirrored where true."""
     n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
     drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
     spreads: Array = np.where(is_reversed, 6 - drawn, drawn).std(axis=1, ddof=1)
@@ -247,7 +247,7 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
 
 
 def _negations(items: pl.DataFrame, cell: WordingCell) -> Iterator[Estimate]:
-    """Yield distance and correlation between ratings and mirrored ratings (6 − rating) of the negated statements."""
+    """Yield distance and correlation between statements' ratings and their negations' mirrored ratings (6 − rating)."""
     cell_items = items.filter((pl.col("variant") == cell.variant) & (pl.col("group") == cell.group))
     pairs = cell_items.filter(pl.col("kind") == "statement").join(
         cell_items.filter(pl.col("kind") == "negation"), on="id", suffix="_negated", maintain_order="left"

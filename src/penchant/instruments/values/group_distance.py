@@ -1,4 +1,4 @@
-"""Distances of a model from several groups of people, and their differences."""
+"""Distances of a model from several groups of people, and differences between these distances."""
 
 from __future__ import annotations
 
@@ -133,10 +133,10 @@ def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chos
 
 
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
-    """Return the smallest p-value that few statements allow.
+    """Return a lower limit for the p-value of a difference of distances, needed if there are few statements.
 
-    It comes from a t test of how far each statement leans to one group's side, in σ, weighted by the distance between
-    the groups.
+    It is the p-value of a t test of how far each statement leans to one group's side, in σ, weighted by the distance
+    between the groups.
     """
     apart = second - first
     middle = np.clip((first + second) / 2, LOW + _END, HIGH - _END)
@@ -147,7 +147,7 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """Return a note with a bound on the mean error of a distance from sampling respondents; None if it is small.
+    """Return a note with a bound on the mean error that sampled respondents add to a distance; None if it is small.
 
     The bound is √(2/π)·SE, the expected absolute error of a group's mean.
     """

@@ -85,7 +85,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return survey
 
     def asked(self, base: Sequence[Path]) -> ValuesSet:
-        """Return the set with the statements to measure: all, or with `limit` a sample of every value."""
+        """Return the set to measure: with `limit`, a sample of every value's statements and of the neutral ones."""
         values_set = self.statements(base)
         if self.limit is None:
             return values_set
@@ -171,7 +171,7 @@ class Values(ValuesSettings, Probe[Rated]):
         }
 
     def measure(self, session: Session) -> Rated:
-        """Score the sentences of both stances for every clause and calibrate them."""
+        """Score the sentences of both stances for every clause and calibrate the scores, or ask the questions."""
         values_set = self.asked(session.base)
         clauses, cautions = self._known(session.lm, values_set)
         if self.asks:
@@ -212,7 +212,7 @@ class Values(ValuesSettings, Probe[Rated]):
             raise DataError(
                 f"every {min(lost)} clause has text unknown to the tokenizer of {lm.name}",
                 where=values_set.name,
-                hint="use a model whose vocabulary covers them",
+                hint="use a model whose vocabulary covers the clauses",
             )
         return kept, cautions
 

@@ -29,7 +29,7 @@ _MOST, _LONGEST = 20, 28
 """The maximum number of ratings in a panel and of letters in a name for which models are named at their marks."""
 
 Axis: TypeAlias = "Callable[[str], alt.X]"
-"""A function that places a field on the scale of ratings."""
+"""A function that returns the x encoding of a field on the scale of ratings."""
 
 
 def ratings(results: Sequence[BaseResult], text: Text) -> Any:
@@ -47,7 +47,7 @@ def ratings(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _axis(text: Text) -> Axis:
-    """Return a function that places a field on the scale of ratings, whose ends have names."""
+    """Return a function for the x encoding of a field on the scale of ratings, whose ends have names."""
     ends = (
         f"{json.dumps(text.get('ends', 'low'))} : datum.value == {HIGH} ? {json.dumps(text.get('ends', 'high'))} : ''"
     )
@@ -134,7 +134,7 @@ def _people(result: BaseResult, group: str, y: alt.Y, x: Axis) -> list[alt.Chart
     The list is empty without a survey and for made-up answers.
 
     A respondent's answer to a value is a mean over its statements, which lies between the points of the scale.
-    Quantiles therefore describe them better than shares of each point, and they can be weighted.
+    Quantiles therefore describe these means better than shares of each point, and they can be weighted.
     """
     people = result.summary.filter((pl.col("measure") == SURVEY_QUANTILE) & (pl.col("group") == group))
     if not len(people) or is_synthetic(result):

@@ -67,7 +67,7 @@ class People:
 
     @cached_property
     def drawn_means(self) -> Array:
-        """The mean answers in every resample, (resamples, statements); NaN if no drawn respondent answered."""
+        """The mean answers in every resample, shape (resamples, statements); NaN if no drawn respondent answered."""
         means = np.full((self.resamples, self.table.shape[1]), np.nan)
         for i, (values, totals) in enumerate(self.drawn):
             whole = totals.sum(axis=1)
@@ -89,7 +89,7 @@ def turned(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool
 
 
 def worth(n: int, weights: Array | None) -> float:
-    """Return the effective number of n respondents: n itself, or Kish's number with weights."""
+    """Return the effective number of n respondents: n, or Kish's effective number if there are weights."""
     return float(n) if weights is None else effective_n(weights)
 
 
@@ -187,8 +187,8 @@ def respondents(weights: Array | None) -> str:
 def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
     """Return the share of the weight below minus the share above a rating, in every resample.
 
-    `totals`, shape (resamples, answers), has the weights of the distinct answers in order, and `drawn` the rating by
-    resample.
+    `totals`, shape (resamples, answers), has the weights of the distinct answers in ascending order, and `drawn` the
+    rating in each resample.
     """
     upto = np.concatenate([np.zeros((len(totals), 1)), np.cumsum(totals, axis=1)], axis=1)
     rows = np.arange(len(totals))

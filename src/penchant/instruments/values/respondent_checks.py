@@ -142,7 +142,7 @@ def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[st
 def repeated(rows: Sequence[FileRow]) -> Iterator[str]:
     """Yield a caution about rows that are identical in every column.
 
-    There is none if at least one such pair is expected by chance with independent columns.
+    There is none if at least one pair of identical rows is expected by chance with independent columns.
     """
     lines: dict[tuple[str, ...], list[int]] = {}
     names = list(dict.fromkeys(name for row in rows for name in row.values))

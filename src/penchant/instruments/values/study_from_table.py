@@ -25,7 +25,7 @@ _TEXT = Text.of(Values.folder()).below("init")
 _WORD = re.compile(r"[^\W\d_]+")
 _COMMONEST = 40
 _SHARE = 0.15
-"""Least share of a user's words that are among the commonest words of a bundled set of the same language."""
+"""Share of a user's words among the commonest words of a bundled set below which their languages differ."""
 
 
 def _long(cells: Sequence[str]) -> bool:
@@ -52,7 +52,7 @@ def _like(table: UserTable) -> str:
     if shares[best] < _SHARE:
         message = "there are no bundled neutral statements and templates in the language of these statements"
         languages = ", ".join(sorted(read_values(SETS / name).language for name in shares))
-        hint = f"they exist in {languages}; for yours, write calibration.csv and templates as in penchant init values"
+        hint = f"they exist in {languages}; for others, write calibration.csv and templates as in penchant init values"
         raise DataError(message, file=table.path, hint=hint)
     return best
 

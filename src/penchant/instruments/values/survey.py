@@ -56,7 +56,8 @@ class Survey:
     counts the rest. `agreeing` is the answer coded as agreement. `levels` lists the values of the columns that select
     respondents; `chosen` and `people_chosen` name the column and level of each group. `weights` are above 0; None
     without weights. `people` has, for each respondent, the group that a model is compared with, "" for none; None if
-    these are the groups of the templates. `elsewhere` counts the kept respondents in none of them, by level.
+    a model is compared with the groups of the templates. `elsewhere` counts the respondents whose entry is "", by
+    level.
     """
 
     name: str
@@ -142,7 +143,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     """Read the answers to some statements. Raises DataError with all errors in its notes.
 
     `path` is the description of a survey, a table whose columns are named like the statements, or either as a mapping
-    or a data frame. `statements` are ids, or texts by id, which must equal any texts that the file contains.
+    or data frame. `statements` are ids, or a mapping of ids to texts, which must equal any texts in the file.
     """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
@@ -197,7 +198,7 @@ def _table(answers: Mapping[str, Sequence[float | None]], groups: Sequence[str])
 
 def _require_any(statements: Sequence[str]) -> None:
     if not statements:
-        raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
+        raise DataError("no statements were given", where="statements", hint="give the ids of the statements")
 
 
 def _worded(statements: Iterable[str]) -> Mapping[str, str]:
@@ -227,10 +228,10 @@ def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], 
 def _kept(
     rows: Sequence[FileRow], reading: Reading, column: str | None, table: Path
 ) -> tuple[list[tuple[FileRow, str]], tuple[float, ...] | None, list[FileRow], list[DataError]]:
-    """Return the rows that pass the filter with their groups, their weights, rows of weight 0, and errors in weights.
+    """Return the rows kept, each with its group, the weights of these rows, rows of weight 0, and errors in weights.
 
-    Rows without a group or with the weight 0 are left out. Weights are None without a `column`. Raises DataError for a
-    footer.
+    Rows that fail the filter, have no group or have the weight 0 are left out. Weights are None without a `column`.
+    Raises DataError if the table ends in footer rows.
     """
     passing = [row for row in rows if reading.passes(row)]
     if (below := footer(passing, table)) is not None:
@@ -310,7 +311,7 @@ def _once(present: Mapping[str, str], place: Path) -> None:
     for id_, name in present.items():
         if name in of:
             message = f"the column '{name}' belongs to two statements, {of[name]} and {id_}"
-            raise DataError(message, where=f"{place}, columns", hint="name one column for each statement")
+            raise DataError(message, where=f"{place}, columns", hint="name a different column for each statement")
         of[name] = id_
 
 
@@ -342,11 +343,11 @@ def synthetic_survey(
 ) -> pl.DataFrame:
     """Return synthetic answers, marked as such in a column of their own: for tests and tutorials, never for findings.
 
-    `means` and `sds` give, by group and value, the mean and the standard deviation between respondents of their leaning
-    on the scale from 1 to 5; `groups` the number of respondents in each; `statements` maps an id to its value and
+    `means` and `sds` give, by group and value, the mean and the standard deviation of respondents' leanings on the
+    scale from 1 to 5; `groups` the number of respondents in each; `statements` maps an id to its value and
     whether it is reversed. An answer is the respondent's leaning, mirrored for a reversed statement, plus noise of
-    standard deviation `spread`, rounded and clipped to the scale. Raises MethodError for a group or value without
-    numbers.
+    standard deviation `spread`, rounded and clipped to the scale. Raises MethodError if a group or value
+    lacks a mean or a standard deviation.
     """
     taken = {SYNTHETIC, "group"} & statements.keys()
     if taken:
@@ -359,7 +360,7 @@ def synthetic_survey(
         for name, table in (("means", means), ("sds", sds)):
             lacking = [value for value in values if value not in table.get(group, {})]
             if lacking:
-                raise MethodError(f"{name} has no number for '{lacking[0]}' in group '{group}'")
+                raise MethodError(f"{name} has no number for value '{lacking[0]}' in group '{group}'")
         leaning = {value: rng.normal(means[group][value], sds[group][value], n) for value in values}
         columns: dict[str, object] = {SYNTHETIC: ["yes"] * n, "group": [group] * n}
         for id_, (value, reverse) in statements.items():

@@ -151,7 +151,7 @@ class Reading:
         return self._label(column, plain(end)) or word
 
     def agreeing(self, columns: Iterable[str]) -> str:
-        """Describe the answer coded as agreement with its label, by column if columns differ."""
+        """Describe the answer coded as agreement, with its label, and by column if columns differ."""
         of_end: dict[float, list[str]] = {}
         for column in columns:
             of_end.setdefault(self._scale(column)[1], []).append(column)
@@ -243,7 +243,7 @@ class Reading:
             f"{answers} answers)",
             file=self._table,
             line=first,
-            hint=f"if it means no answer, write missing: [{', '.join(codes)}]; or set scale",
+            hint=f"if no answer is meant, write missing: [{', '.join(codes)}]; or set scale",
         )
 
     def chosen(self) -> dict[str, str]:
@@ -347,7 +347,7 @@ def _is_number(text: str) -> bool:
 
 
 def as_number(text: str) -> float:
-    """Convert a text to a number; NaN if it is not one."""
+    """Convert a string to a number; NaN if it is not numeric."""
     number = numeral(text)
     return np.nan if number is None else float(number)
 

@@ -74,7 +74,7 @@ TOO_FEW = "too few"
 
 
 def findable_between(line: Line) -> Number | str:
-    """Return the smallest difference between groups or wordings that this study could detect, if it found none."""
+    """Return the smallest detectable difference between groups or wordings; an empty cell if a difference was found."""
     return _findable(line, line["high"] - line["low"], HIGH - LOW, line["n"] - 1)
 
 
@@ -99,7 +99,7 @@ def beside_findable(line: Line) -> Number | str:
 
 
 def _findable(line: Line, width: float, largest: float, df: int, fewest: int = FEWEST) -> Number | str:
-    """Return the smallest difference that this study could detect, if it found none.
+    """Return the smallest difference that this study could detect; an empty cell if it found a difference.
 
     `width` and `df` are the width and the degrees of freedom of the interval. The result is `NEVER` if the difference
     would exceed `largest`, and `TOO_FEW` for fewer than `fewest` statements.
@@ -115,7 +115,7 @@ def _findable(line: Line, width: float, largest: float, df: int, fewest: int = F
 # Rows and columns
 
 _PEOPLE: dict[str, Any] = {"variant": EVERYTHING, "item": ""}
-"""The levels of estimates about respondents, which have no wording."""
+"""Selection of estimates about respondents, which have no wording."""
 
 
 def main_wording(found: Sequence[RowSource]) -> list[RowSource]:
@@ -144,7 +144,7 @@ _VALUE, _GROUP, _WORDING = level("dimension", "value"), level("group"), level("v
 _STATEMENTS = count("statements")
 _HOLM = Column("holm", lambda line: P(line["p_holm"]))
 _HOLM_OF_VALUES = Column("holm", lambda line: "" if line["dimension"] == EVERYTHING else P(line["p_holm"]))
-"""The adjusted p-value of a value; a test over all values belongs to no family."""
+"""The adjusted p-values of single values; empty for a test over all values, which belongs to no family."""
 
 
 def _spread(line: Line) -> Cell:

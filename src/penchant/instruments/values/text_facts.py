@@ -58,7 +58,7 @@ def is_synthetic(result: BaseResult) -> bool:
 
 
 def _is_unmirrored(source: RowSource) -> bool:
-    """Return whether statements and their negations get similar ratings in any wording and group."""
+    """Return whether ratings correlate weakly with the mirrored ratings of negations in any wording and group."""
     return any(line["value"] < WEAK for line in source.only(At(measure=MIRROR_CORRELATION, dimension=EVERYTHING)))
 
 
@@ -78,7 +78,7 @@ def _kept(source: RowSource) -> dict[str, str]:
 
 
 def _left_out(source: RowSource) -> Iterator[tuple[str, str, int, int, float]]:
-    """Yield group, value, number, total and share of respondents left out for missing answers."""
+    """Yield group, value, respondents left out for missing answers, all respondents, and share left out."""
     for line in source.only(At(measure=(SURVEY_MEAN, GROUP_MEAN))):
         for lost in (note.params for note in notes_of(line.row) if note.code == LEFT_OUT):
             yield line["item"] or line["group"], line["dimension"], lost["lost"], lost["of"], lost["share"]
@@ -87,7 +87,7 @@ def _left_out(source: RowSource) -> Iterator[tuple[str, str, int, int, float]]:
 def template(row: Mapping[str, str]) -> str:
     """Return the template of an item, with {statement} for its clause.
 
-    Where the two sentences differ, it has both wordings (agrees|disagrees); a question follows its system message.
+    Where the two sentences differ, both stances are given (agrees|disagrees); a question follows its system message.
     """
     if "question" in row:
         return " ".join(filter(None, [row["system"], row["question"].replace(row["text"], "{statement}")]))

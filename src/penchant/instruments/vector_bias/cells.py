@@ -45,7 +45,7 @@ Words = tuple[str, ...]
 class CategoryVectors:
     """A category: the words of each set that have a vector, their vectors, and the words without one (`lost`).
 
-    `notes` are the reasons that there are no numbers; empty if there are numbers.
+    `notes` are the reasons that the category has no estimates; empty if it has some.
     """
 
     id: str
@@ -94,7 +94,7 @@ def _drawn(request: _Request) -> Mapping[str, Array]:
 
 
 def seed_of(words: Sequence[str], seed: int) -> tuple[int, int]:
-    """Derive a seed from a list of words."""
+    """Derive a seed from a list of words and the base seed `seed`."""
     return seed, int.from_bytes(hashlib.blake2b("\n".join(words).encode(), digest_size=8).digest())
 
 
@@ -156,7 +156,7 @@ def _training_places(words: Words, settings: VectorBiasSettings) -> Places:
 
 
 def with_numbers(items: pl.DataFrame, cells: Sequence[CategoryVectors], settings: VectorBiasSettings) -> pl.DataFrame:
-    """Add each word's values under the chosen measures to the items; null where there are none."""
+    """Add each word's values under the chosen measures to the items; null for words without values."""
     names = [name for measure in settings.measures for name in _OF[measure]]
     numbers: dict[str, dict[str, float]] = {name: {} for name in names}
     for cell in cells:

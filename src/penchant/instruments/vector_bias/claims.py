@@ -37,7 +37,7 @@ def _of(measure: str) -> At:
 
 
 def _query(line: Line) -> str:
-    """Return the category and, unless the measure uses both, the set of attributes."""
+    """Return the phrase for the category and, unless the measure uses both sets of attributes, the set."""
     label = f" ({line['label']})" if line["label"] not in ("", line["category"]) else ""
     attributes = "" if line["attributes"] == AGAINST else f"{line['attributes']} of "
     return f"{attributes}{line['category']}{label}"

@@ -95,7 +95,7 @@ def words_of(cell: CategoryVectors, measure: Measure, attributes: str) -> int:
 
 
 def smallest(cell: CategoryVectors, measure: Measure, attributes: str) -> int:
-    """Return the number of words in the smallest list that is resampled."""
+    """Return the number of words in the smallest resampled list; for ECT, the number of attributes."""
     x, y, a, b = map(len, cell.names)
     drawn = {FIRST: [a], SECOND: [b]}.get(attributes, [a, b])
     return sum(drawn) if measure == "ect" else min(x, y, *drawn)
@@ -127,8 +127,8 @@ def _estimate(
 def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
     """Return the expanded percentile interval of a value; NaN if all draws are equal.
 
-    RNSB is a divergence, which sampling noise makes larger: each of its limits is the wider one of the percentile
-    interval and of the basic bootstrap interval of the square root.
+    RNSB is a divergence, which sampling noise makes larger: each limit is the outer one of the percentile interval
+    and of the basic bootstrap interval of the square root.
     """
     if n < 2 or not len(draws) or np.ptp(draws) == 0:
         return math.nan, math.nan

@@ -99,9 +99,9 @@ def exchanged(
 ) -> dict[str, Test | None]:
     """Return the permutation test of a measure, by set of attributes; None for MAC, which has no null hypothesis.
 
-    RND and RIPA exchange words between X and Y and are two-sided (RIPA over pairs: within pairs). ECT exchanges the
-    same words, with the lower tail, because its largest value, 1, means no bias. RNSB exchanges labels between A and B,
-    with the upper tail, because its smallest value, 0, means no bias.
+    RND and RIPA exchange words between X and Y, RIPA only within pairs if the words are paired; both are two-sided. ECT
+    exchanges the same words, with the lower tail, because its largest value, 1, means no bias. RNSB exchanges labels
+    between A and B, with the upper tail, because its smallest value, 0, means no bias.
     """
     if measure == "mac":
         return dict.fromkeys(observed)

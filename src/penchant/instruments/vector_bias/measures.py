@@ -82,7 +82,7 @@ class DrawCounts:
         return cls(x, x if vectors.pairs else y, a, b)
 
     def blocks(self, elements: int) -> Iterator[DrawCounts]:
-        """Yield the resamples in blocks of limited memory; `elements`: array elements per resample."""
+        """Yield the resamples in blocks of limited memory; `elements` is the number of array elements per resample."""
         step = max(1, _ELEMENTS // elements)
         for start in range(0, len(self.x), step):
             yield DrawCounts(*(part[start : start + step] for part in (self.x, self.y, self.a, self.b)))
@@ -296,8 +296,8 @@ class Space:
     def probabilities(self, labels: Array, counts: Array) -> Array:
         """Return P(second class) of every classified row, (R, m), after fits to rows with `labels` 0 or 1.
 
-        `counts` has the weights of the rows; both have shape (R, n). Raises MethodError for a fit that does not
-        converge.
+        `counts` has the weights of the rows; like `labels`, it has shape (R, n). Raises MethodError for a fit that does
+        not converge.
         """
         step = max(1, _ELEMENTS // (self.learned.shape[1] * sum(self.learned.shape)))
         parts = [

@@ -27,7 +27,7 @@ from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note, present
 
 ENOUGH = 25
-"""Number of words in every list from which intervals of mean ranks by RNSB are accurate (docs/validity.md)."""
+"""Number of words needed in every list for accurate intervals of mean ranks by RNSB (docs/validity.md)."""
 EVERY = "all measures"
 """The name of the mean over measures."""
 
@@ -114,7 +114,7 @@ def _shares(resampled: Array) -> Array:
 def mean_ranks(results: Sequence[BaseResult]) -> Mapping[str, list[Estimate]]:
     """Return the mean rank of every model, in the order of the results, by the name of the measure.
 
-    With several measures, their mean is included. n counts queries.
+    With several measures, the mean over measures is included. `n` counts queries.
     """
     by_measure = rankings(results)
     if not by_measure:

@@ -71,7 +71,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The two files of one set of pairs, and their type; a table counts as both files, and its rows have types."""
+    """The two files of a set of pairs, and the type of the pairs; a table stands for both, and its rows have types."""
 
     pro: Path
     anti: Path
@@ -79,7 +79,7 @@ class PairFiles:
 
     @property
     def names(self) -> str:
-        """The names of the files."""
+        """The names of the files, joined by "and"."""
         return " and ".join(dict.fromkeys(map(file_name, (self.pro, self.anti))))
 
 
@@ -115,7 +115,7 @@ def pair_files(named: Iterable[Path]) -> list[PairFiles]:
             raise DataError("the file name must contain pro or anti, and type1 or type2", file=path, hint=_NAMING)
         partners = pairs.setdefault((path.parent, _SIDE.sub("*", path.name.lower())), {})
         if sides[0] in partners:
-            raise DataError("the file is named twice", file=path, hint="name it once")
+            raise DataError("the file is given twice", file=path, hint="give it once")
         partners[sides[0]] = path
     for (_, name), sides_of in pairs.items():
         if len(sides_of) < 2:
@@ -251,7 +251,7 @@ def _occupation(sentence: Marked) -> str:
 
 
 def _lines(path: Path) -> list[Marked]:
-    """Return the sentences of a file without blank lines at its end. Raises DataError naming the line."""
+    """Return the sentences of a file, without blank lines at its end. Raises DataError naming an invalid line."""
     lines = read_text(path).rstrip().splitlines()
     if not lines:
         raise DataError("the file is empty", file=path)

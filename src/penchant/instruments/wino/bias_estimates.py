@@ -33,19 +33,19 @@ ADJUSTED_DIFFERENCE = f"difference of {ADJUSTED}"
 HALF = 0.5
 OCCUPATIONS = "occupations"
 UNBALANCED = 0.01
-"""Deviation from ½ of the share of pairs with a male pro-stereotypical pronoun above which a caution is raised."""
+"""Largest deviation from ½, without a caution, of the share of pairs whose pro-stereotypical pronoun is male."""
 STRONG = 0.9
-"""Share of pairs with the same preferred gender from which a caution is raised."""
+"""Smallest share of pairs with the same preferred gender for which a caution is raised."""
 
 
 def credits(gaps: Array) -> Array:
-    """Return 1 where the first sentence scores higher than the second, ½ at a tie, else 0, from their differences."""
+    """Return the credits of score differences: 1 where the first sentence scores higher, ½ at a tie, else 0."""
     values: Array = (np.sign(gaps) + 1) / 2
     return values
 
 
 def preferences(items: pl.DataFrame, how: str) -> Array:
-    """Return the scores of pro-stereotypical sentences minus those of their partners."""
+    """Return the scores of the pro-stereotypical sentences minus those of the anti-stereotypical ones."""
     return difference(items, PRO, ANTI, how)
 
 
@@ -113,7 +113,7 @@ def _by(estimate: Estimate, measure: str, scope: str, group: str = ALL) -> Estim
 
 
 def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Settings) -> Estimate:
-    """Return the mean credit of some pairs, tested against one half.
+    """Return the mean credit of the `chosen` pairs, tested against one half.
 
     Wilson's interval and the binomial test are used within one occupation, or if occupations do not differ.
     """
@@ -137,7 +137,7 @@ def over_occupations(
 
     Occupations are clusters within strata of gender: each contributes to the error by its residual from the mean of its
     gender. The residuals of a gender are enlarged because its mean is estimated. If a gender has only one occupation,
-    all form one stratum. The interval of a `proportion` is computed on the logit scale.
+    all occupations form one stratum. The interval of a `proportion` is computed on the logit scale.
     """
     frame = items.select("occupation", "gender").with_columns(pl.Series("value", values, dtype=pl.Float64))
     totals = frame.group_by("gender", "occupation").agg(pl.col("value").sort().sum().alias("sum"), pl.len().alias("n"))

@@ -120,7 +120,7 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) 
 def over_templates(
     items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Settings
 ) -> tuple[Estimate, Estimate]:
-    """Return the sd of score(she) − score(he) between an occupation's templates, and their share of the variance.
+    """Return sd and share of variance of score(she) − score(he) between the templates of an occupation.
 
     `chosen` selects items by a column and its value; None selects all.
     """
@@ -163,7 +163,7 @@ def mean(values: Array, probe: Settings) -> Estimate:
 
 
 def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Settings) -> Iterator[tuple[str, Estimate]]:
-    """Yield correlations of occupations' means with their share of women, and the slope per 10 points.
+    """Yield each measure with its estimate: correlations of means with shares of women, and the slope per 10 points.
 
     Occupations without a known share are left out.
     """
@@ -213,7 +213,7 @@ def gender_cautions(items: pl.DataFrame) -> Iterator[Note]:
 def differences(
     a: ComparedSide[WinogenderSettings], b: ComparedSide[WinogenderSettings], unlike: bool
 ) -> Iterator[Estimate]:
-    """Yield the differences (a − b) in means, slopes and correlations, over all sentences and their parts.
+    """Yield the differences (a − b) in means, slopes and correlations, over all sentences and over subsets of them.
 
     Means and slopes come from differences of scores sentence by sentence. If the methods differ (`unlike`), only
     correlations, which have no unit, are compared.

@@ -56,7 +56,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
     roles: ClassVar[tuple[str, ...]]
 
     def items(self, read: D) -> Sequence[Item]:
-        """Return the items."""
+        """Return the items of the set."""
         return read.items
 
     def texts_of(self, item: Item) -> Sequence[str]:
@@ -119,11 +119,11 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
 
 class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
-    """Preference for the pronoun that agrees with the stereotype of an occupation, as opposed to one gender overall.
+    """Preference for the pronoun that agrees with an occupation's stereotype, rather than for one gender overall.
 
     `run` returns items (one row per pair) and a summary: the share of pairs in which the pro-stereotypical pronoun is
-    preferred, over all pairs, by type, by its gender and by occupation; the share that prefers the male pronoun; and
-    the gender-adjusted preference.
+    preferred, over all pairs, by type, by the pronoun's gender and by occupation; the share in which the male pronoun
+    is preferred; and the gender-adjusted preference.
     """
 
     pairs: ClassVar[bool] = True
@@ -186,7 +186,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
         return read_winogender(sentences, statistics, self.shares, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the table of sentences and that of statistics."""
+        """Return the files of the sentences and of the statistics."""
         named = self.find(self.data, base)
         statistics = statistics_file(named) if self.statistics is None else self.find(self.statistics, base)
         return [sentences_file(named), statistics]

@@ -32,7 +32,7 @@ class Difference:
         return "male" if self.pronouns[0][0] in MALE else "female"
 
     def named(self) -> str:
-        """Return the pairs of pronouns as text, masculine first, such as "he/she" or "he/she, his/her"."""
+        """Return the pairs of pronouns as one string, masculine first, such as "he/she" or "he/she, his/her"."""
         ordered = (pair if self.gender == "male" else pair[::-1] for pair in self.pronouns)
         return ", ".join("/".join(pair) for pair in ordered)
 
