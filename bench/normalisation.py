@@ -28,7 +28,7 @@ from penchant.instruments.minimal_pairs.fitted_exponents import GRID, length_bia
 from penchant.records import Estimate
 from penchant.stats.intervals import clustered_mean, clustered_ratio
 from penchant.stats.length_adjustment import fit, length_slope
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 Array: TypeAlias = NDArray[np.float64]
 PLAIN = ("none", "mean", "pen", "slln", "slor", "word", "character", "lp − log u")

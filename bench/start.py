@@ -38,7 +38,7 @@ PHASES = {
     "tokenizer": [("penchant.models.load", "read_tokenizer")],
     "weights": [("penchant.models.load", "_weights")],
     "shortcuts checked": [("penchant.models.torch_network", "Network.__init__")],
-    "scoring and printing": [("penchant.cli.scoring", "_score")],
+    "scoring and printing": [("penchant.cli.score_fill_embed", "_score")],
 }
 """The functions that each phase of `penchant score` consists of."""
 SHOWN = 8

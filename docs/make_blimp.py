@@ -12,7 +12,7 @@ import polars as pl
 
 from penchant.instruments.minimal_pairs.length_charts import accuracy_by_length
 from penchant.report.tables import P
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 PAPER = (
     "animate_subject_passive",

@@ -12,7 +12,7 @@ import polars as pl
 
 from penchant.files import write_text
 from penchant.instruments.cloze.instrument import CLOZE
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 NUMBERS = ("measure", "group", "value", "low", "high", "n", "p", "p_holm")
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from penchant.papers.listing import of_study
 from penchant.papers.paper import Paper, paper, papers
 from penchant.papers.section import paper_section
 from penchant.report.tables import ReportTable
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 DOCS = Path(__file__).parent
 MEASURED = "## Measured here"

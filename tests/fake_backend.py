@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.answer_cache import Cache
-from penchant.engine.backends import InTurn
 from penchant.engine.batch_plan import Batch
 from penchant.engine.engine import Engine
 from penchant.engine.forward_requests import LogProbs
+from penchant.engine.local_backend import InTurn
 
 
 class FakeBackend(InTurn):

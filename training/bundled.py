@@ -403,9 +403,9 @@ def export(given: argparse.Namespace) -> None:
 def evaluate(given: argparse.Namespace) -> None:
     """Evaluate each model on the test lines of each variety, masking one piece at a time."""
     from penchant import load
-    from penchant.engine.backends import LocalBackend
     from penchant.engine.engine import Engine
     from penchant.engine.forward_requests import LogProbs, Read, TopK
+    from penchant.engine.local_backend import LocalBackend
 
     figures = []
     for name in given.model:

@@ -71,7 +71,7 @@ def bounds(schema: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("text", ["1e300", "-1e13", "1e400", ".inf"])
 def test_numbers_of_a_survey(text: str, tmp_path: Any) -> None:
     from penchant.errors import DataError
-    from penchant.instruments.values.survey_description import SurveyFile
+    from penchant.instruments.values.survey_codebook import SurveyFile
     from penchant.tables.yaml_json_documents import read_document
 
     for setting in (f"scale: [1, {text}]", f"codes: {{a: {text}}}"):

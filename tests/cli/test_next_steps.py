@@ -24,7 +24,7 @@ from penchant.cli.input_texts import refuse_binary
 from penchant.errors import DataError, in_words
 from penchant.instruments.registry import instruments
 from penchant.study.catalogue import schemas
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 UNKNOWN = "漢"
 VECTORS = "4 2\nking 1 0\nqueen 0.9 0.1\nman 0 1\nwoman 0.1 0.9\n"

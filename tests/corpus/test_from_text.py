@@ -18,7 +18,7 @@ from penchant import read_stimuli
 from penchant.corpus.occurrence_lookup import read_record
 from penchant.corpus.vector_training import read_card
 from penchant.study.manifest import read_manifest
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.vectors.static_vectors import read_vectors
 
 Program = Callable[..., Answer]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penchant.engine.backends import LocalBackend, TooLargeError
 from penchant.engine.batch_plan import Batch
+from penchant.engine.local_backend import LocalBackend, TooLargeError
 from penchant.engine.scorer import Scorer, language_model, numbered
 from penchant.models.load import load
 

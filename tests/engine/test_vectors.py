@@ -30,8 +30,8 @@ import zoo as tiny
 from builders import language_model, refusal, write
 from paths import package_file
 from penchant.engine import vector_store as store_module
-from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch
+from penchant.engine.local_backend import LocalBackend
 from penchant.engine.scorer import Scorer
 from penchant.engine.token_spans import Place, Span, encoded_words
 from penchant.engine.vector_store import Collected, VectorStore, collect, key, space

@@ -40,7 +40,7 @@ from penchant.report.significance import deciding
 from penchant.report.verdicts import NO, YES
 from penchant.report.verdicts import Answer as Verdicts
 from penchant.study.catalogue import write_template
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.study.study_file import read_study
 from penchant.study.study_file import schema as study_schema
 from penchant.testing import MODELS, conform

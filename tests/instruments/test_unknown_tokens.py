@@ -24,7 +24,7 @@ from penchant.instruments.run_options import Run
 from penchant.instruments.unknown_tokens import unknown_parts
 from penchant.models.load import LanguageModel, load
 from penchant.plurals import of_all
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 Zoo = Callable[[str], Path]
 UNKNOWN = "漢"

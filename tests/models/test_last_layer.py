@@ -17,7 +17,7 @@ import penchant as pc
 import zoo as tiny
 from builders import language_model as load
 from paths import package_file
-from penchant.engine.backends import TooLargeError
+from penchant.engine.local_backend import TooLargeError
 from penchant.engine.scorer import Scorer, numbered
 from penchant.models import cpu_weight_layout
 

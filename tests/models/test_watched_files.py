@@ -15,8 +15,8 @@ from polars.testing import assert_frame_equal
 
 import penchant as pc
 from builders import language_model
-from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch
+from penchant.engine.local_backend import LocalBackend
 from penchant.errors import DataError, StudyError
 from penchant.models import load
 from penchant.models.load import LanguageModel, read_model

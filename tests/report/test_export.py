@@ -45,7 +45,7 @@ from penchant.report.sections import Document, Section, StudySection
 from penchant.report.tables import Number, P, ReportRow, ReportTable, constant, marked, untold
 from penchant.study.manifest import read_manifest
 from penchant.study.outcome import Outcome
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 from penchant.wording.phrases import every_code

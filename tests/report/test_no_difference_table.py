@@ -14,7 +14,7 @@ import penchant as pc
 from answers import Answer, refused
 from penchant.errors import MethodError
 from penchant.report.no_difference_table import tables
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 Program = Callable[..., Answer]
 NOUNS = ("cat", "dog", "boy", "girl", "king", "queen", "nurse", "farmer", "child", "man")

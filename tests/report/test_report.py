@@ -32,7 +32,7 @@ from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.study.catalogue import write_template
 from penchant.study.manifest import read_manifest
 from penchant.study.outcome import Outcome
-from penchant.study.result_directories import read_outcome, side_by_side
+from penchant.study.read_results import read_outcome, side_by_side
 from penchant.study.run import run_study
 from penchant.study.study_file import DEMO, read_study
 from penchant.testing import MODELS

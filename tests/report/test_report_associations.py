@@ -40,7 +40,7 @@ from penchant.report.tables import Number, ReportTable
 from penchant.report.verdicts import NOT_MEASURED
 from penchant.stats.association import effect_size
 from penchant.study.outcome import Outcome
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 from penchant.wording.phrases import Note, notes_json

@@ -22,7 +22,7 @@ from penchant.report.sections import Document, StudySection
 from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.report.terminal import ROWS, answered, headline, wrapped
 from penchant.report.verdicts import Answer as Verdicts
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.tables.data_sources import PACKAGE
 
 Program = Callable[..., Answer]

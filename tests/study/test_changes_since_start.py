@@ -21,7 +21,7 @@ from manifests import rewritten
 from penchant.files import holding
 from penchant.models.file_hashes import _checksum
 from penchant.study.manifest import read_manifest
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 PAIRS = "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n"
 MORE = "The dog sleeps.\tThe dog sleep.\n"

@@ -12,7 +12,7 @@ import pytest
 from answers import refused
 from builders import Program, Zoo, succeeded, write
 from penchant.instruments.run_options import Run
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import Study, read_study
 from penchant.study.training_checkpoints import step_in

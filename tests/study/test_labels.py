@@ -12,7 +12,7 @@ import pytest
 from answers import refused
 from builders import Program, succeeded, write
 from penchant.study.manifest import read_manifest
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 STUDY = """\
 study: s

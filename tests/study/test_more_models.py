@@ -13,7 +13,7 @@ from answers import Answer, refused
 from builders import Program, Zoo, contents, succeeded, write
 from manifests import rewritten
 from penchant.study.manifest import Manifest, read_manifest
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 PAIRS = "good\tbad\tgroup\nThe cats sleep.\tThe cats sleeps.\ta\nShe sings.\tShe sing.\tb\nIt rained.\tIt rain.\tb\n"
 MORE = "The dog sleeps.\tThe dog sleep.\tb\n"

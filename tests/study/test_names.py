@@ -13,7 +13,7 @@ from studies import trained_study
 import zoo as tiny
 from builders import Zoo, contents, write, write_study
 from penchant.instruments.run_options import Run
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

@@ -22,7 +22,7 @@ from penchant.instruments.gest.probe import Gest
 from penchant.instruments.registry import instruments
 from penchant.instruments.run_options import Run
 from penchant.study.catalogue import write_template
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

@@ -15,7 +15,18 @@ import typer.main
 from typer.core import TyperOption
 
 from penchant._version import __version__
-from penchant.cli import checking, corpus, pairs, rate, ratings, result_commands, scoring, study, surprisal, vectors
+from penchant.cli import (
+    checking,
+    corpus,
+    pairs,
+    rate,
+    ratings,
+    result_commands,
+    score_fill_embed,
+    study,
+    surprisal,
+    vectors,
+)
 from penchant.cli.console import ReaderGoneError, command, note, say, say_notes, to_stdout, write
 from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantError, machine_error, of_machine
 from penchant.gc_control import left_at_exit
@@ -55,10 +66,10 @@ _COMMANDS = (
     ("compare", result_commands.compare),
     ("verify", result_commands.verify),
     ("export", result_commands.export),
-    ("score", scoring.score),
+    ("score", score_fill_embed.score),
     ("surprisal", surprisal.surprisal),
-    ("fill", scoring.fill),
-    ("embed", scoring.embed),
+    ("fill", score_fill_embed.fill),
+    ("embed", score_fill_embed.embed),
     ("check", checking.check),
     ("audit", checking.audit),
     ("rate", rate.rate),

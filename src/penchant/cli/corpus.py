@@ -31,7 +31,7 @@ from penchant.text_io import exists
 
 if TYPE_CHECKING:
     from penchant.cluster.connect import ClusterOptions
-    from penchant.corpus.per_file_search import ByFile
+    from penchant.corpus.distributed_search import ByFile
     from penchant.corpus.stimulus_sets import StimulusSet
 
 corpus = typer.Typer(
@@ -186,8 +186,8 @@ def unigrams(
     trust_remote_code: TrustOption = False,
 ) -> None:
     """Count the tokens of running text with a model's tokenizer, for the normalisation slor. Needs no weights."""
-    from penchant.corpus.model_token_counts import count_unigrams, refuse_target, write_unigrams
     from penchant.corpus.text_files import check_layout, find_texts
+    from penchant.corpus.token_frequencies import count_unigrams, refuse_target, write_unigrams
     from penchant.models.load import load_tokenizer
 
     checked = check_layout(layout)

@@ -106,7 +106,7 @@ def repair(
     from penchant.grammar.grammar import find_grammar, read_grammar
     from penchant.instruments.minimal_pairs.build_fair_pairs import Counters
     from penchant.instruments.minimal_pairs.data import read_many
-    from penchant.instruments.minimal_pairs.repair import repaired
+    from penchant.instruments.minimal_pairs.repair_lengths import repaired
 
     source = read_grammar(find_grammar(grammar))
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)

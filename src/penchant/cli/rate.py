@@ -132,7 +132,7 @@ def _fetched(target: str) -> str:
 
 
 def _unshown(target: str) -> frozenset[Path]:
-    from penchant.study.result_directories import unshown
+    from penchant.study.read_results import unshown
 
     return unshown(target) if Path(target).is_dir() else frozenset()
 

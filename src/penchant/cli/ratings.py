@@ -33,9 +33,9 @@ def export(
     """Write all predicted words without a rating, with their sentences, as CSV for raters."""
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
+    from penchant.instruments.cloze.five_point_scale import UNNAMED
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
-    from penchant.instruments.cloze.variety_scale import UNNAMED
-    from penchant.study.result_directories import require_unedited, unshown
+    from penchant.study.read_results import require_unedited, unshown
     from penchant.tables.formula_escape import MARK, for_spreadsheets
 
     if out and out.suffix.lower() not in (".csv", ""):
@@ -82,8 +82,8 @@ def import_(
 ) -> None:
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
+    from penchant.study.read_results import require_unedited, unshown
     from penchant.study.rerun_after_rating import after_ratings
-    from penchant.study.result_directories import require_unedited, unshown
 
     require_unedited(directory)
     fields = {"sentence": sentence, "word": word, "rater": rater_column}
@@ -146,7 +146,7 @@ def agreement(
 
 
 def _show_gold(files: Sequence[Path], gold: Path, *, least: float, **numbers: Any) -> None:
-    from penchant.instruments.cloze.gold_standard import compare_with_gold
+    from penchant.instruments.cloze.gold_comparison import compare_with_gold
 
     found = compare_with_gold(files, gold, least=least, **numbers)
     print_frame(found.coverage, "table")

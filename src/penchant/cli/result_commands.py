@@ -53,7 +53,7 @@ def report(
     With two directories, report the differences between them.
     """
     from penchant.report.page import write_report
-    from penchant.study.result_directories import read_for_report
+    from penchant.study.read_results import read_for_report
     from penchant.study.stale_reports import outdated
 
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
@@ -73,7 +73,7 @@ def compare(
     trust_edited: EditedOption = False,
 ) -> None:
     """Show the differences between the models of two result directories without writing files."""
-    from penchant.study.result_directories import side_by_side
+    from penchant.study.read_results import side_by_side
 
     check_format(format)
     outcome = side_by_side(directory, other, trust_edited=trust_edited)
@@ -123,7 +123,7 @@ def export(
     """Write what a paper needs: tables as LaTeX or CSV, figures, or results for other tools; print the paths."""
     from penchant.report.export import absent
     from penchant.study.outcome_export import export_outcome
-    from penchant.study.result_directories import read_outcome
+    from penchant.study.read_results import read_outcome
     from penchant.study.stale_reports import outdated
 
     outcome = read_outcome(directory, trust_edited=trust_edited)

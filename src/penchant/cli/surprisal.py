@@ -25,7 +25,7 @@ from penchant.cli.options import (
     cache_path,
     load_language_model,
 )
-from penchant.cli.scoring import ColumnOption
+from penchant.cli.score_fill_embed import ColumnOption
 from penchant.errors import DataError, MethodError, one_of
 from penchant.limits import BATCH_TOKENS
 from penchant.plurals import counted, for_one, of_all

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.cluster.pool import DEEP, Job, WorkerPool
-from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch
+from penchant.engine.local_backend import LocalBackend
 from penchant.models.load import LanguageModel
 
 _NOTHING = np.empty(0, np.int64)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from penchant.cluster.pool import DEEP, Job, WorkerPool
 from penchant.corpus.block_search import Extraction
-from penchant.corpus.per_file_search import ByFile, FileFound, FileTask
+from penchant.corpus.distributed_search import ByFile, FileFound, FileTask
 
 _AHEAD = 4
 """Maximum number of results, per file in progress, that are kept in memory until earlier files are finished."""

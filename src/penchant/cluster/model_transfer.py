@@ -8,7 +8,7 @@ from pathlib import Path
 from penchant.cluster.connect import imported
 from penchant.cluster.worker import ModelDescription
 from penchant.errors import ClusterError
-from penchant.models import fast_path_switch
+from penchant.models import shortcut_switch
 from penchant.models.fingerprint import model_files
 from penchant.models.load import LanguageModel
 from penchant.models.model_identity import pinned
@@ -43,7 +43,7 @@ def wanted(
         device=device,
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
-        shortcuts=fast_path_switch.allowed(),
+        shortcuts=shortcut_switch.allowed(),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from penchant.cluster.connect import ClusterOptions, imported, nodes, room
 from penchant.cluster.model_transfer import sent
 from penchant.cluster.worker import About, AbsentError, ModelDescription, Worker, versions
-from penchant.engine.backends import TooLargeError
+from penchant.engine.local_backend import TooLargeError
 from penchant.errors import ClusterError, first_line
 from penchant.plurals import counted
 

@@ -18,12 +18,12 @@ from penchant._version import __version__
 from penchant.cluster.connect import imported
 from penchant.cluster.shard_scoring import Shard, ShardCounts, scored
 from penchant.corpus.block_search import Extraction
-from penchant.corpus.per_file_search import FileFound, FileTask, found_in
-from penchant.engine.backends import LocalBackend
+from penchant.corpus.distributed_search import FileFound, FileTask, found_in
 from penchant.engine.batch_plan import Batch
+from penchant.engine.local_backend import LocalBackend
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
-from penchant.models import fast_path_switch
+from penchant.models import shortcut_switch
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
 
@@ -43,7 +43,7 @@ class ModelDescription:
 
     `local` is true if `spec` is the path of a file or directory. `fingerprint` must equal the fingerprint of the loaded
     model. `shipped` maps paths to references to the model's files in the cluster's object store, for a model that only
-    the driver has. `shortcuts` enables the shortcuts of `penchant.models.fast_path_switch`.
+    the driver has. `shortcuts` enables the shortcuts of `penchant.models.shortcut_switch`.
     """
 
     spec: str
@@ -100,7 +100,7 @@ class Worker:
             import torch  # slow to import, and not needed to search texts
 
             torch.set_num_threads(threads)
-            os.environ[fast_path_switch.PLAIN] = "" if wanted.shortcuts else "1"
+            os.environ[shortcut_switch.PLAIN] = "" if wanted.shortcuts else "1"
             self.model = self._loaded(wanted, host)
             self._backend = LocalBackend(self.model)
             device = self.model.network.devices

@@ -18,11 +18,11 @@ from penchant._version import __version__
 from penchant.corpus.block_processing import Progress
 from penchant.corpus.block_reader import Reader
 from penchant.corpus.block_search import ROWS, BlockTask, Extraction, Finder, Tally
+from penchant.corpus.distributed_search import ByFile, FileTask
 from penchant.corpus.lines_and_sentences import refuse_unreadable
 from penchant.corpus.near_duplicates import drawn
 from penchant.corpus.occurrence_columns import KEY, SCHEMA
 from penchant.corpus.occurrence_lookup import read_record
-from penchant.corpus.per_file_search import ByFile, FileTask
 from penchant.corpus.priority_sampling import Smallest
 from penchant.corpus.process_pool import in_order
 from penchant.corpus.text_files import TextFile

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from penchant.engine.answer_cache import Cache, told_damaged
-from penchant.engine.backends import Backend
 from penchant.engine.engine import Engine, EngineCounts
+from penchant.engine.local_backend import Backend
 from penchant.engine.scoring_methods import method_for
 from penchant.engine.served_backend import own_backend
 from penchant.engine.token_spans import too_long
 from penchant.errors import DataError, MethodError, together
 from penchant.limits import BATCH_TOKENS
-from penchant.models import fast_path_switch
+from penchant.models import shortcut_switch
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
@@ -36,7 +36,7 @@ class Asker:
     """Base class of scorers: one model, and the engine that runs it.
 
     `batch_tokens` is the number of tokens in a batch, which affects speed and memory use only. `cache` is the path of
-    the answer cache; it is ignored if shortcuts are disabled (see `fast_path_switch`), since cached answers may
+    the answer cache; it is ignored if shortcuts are disabled (see `shortcut_switch`), since cached answers may
     have been computed with them.
     """
 
@@ -52,7 +52,7 @@ class Asker:
         require_batch(batch_tokens)
         self.model = model
         self._cache = None
-        if cache is not None and fast_path_switch.allowed():
+        if cache is not None and shortcut_switch.allowed():
             self._cache = Cache(cache, model.fingerprint, model.dtype)
         self.engine = Engine(
             backend or own_backend(model),

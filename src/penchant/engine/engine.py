@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.answer_cache import Cache
-from penchant.engine.backends import Backend
 from penchant.engine.batch_plan import Batch, Input, MergedReads, length_batches, merge, tree_batches
 from penchant.engine.forward_requests import Read, VectorRead, impossible
+from penchant.engine.local_backend import Backend
 from penchant.errors import ModelError
 
 WINDOW = 1 << 18

@@ -9,12 +9,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.backends import Backend, LocalBackend
 from penchant.engine.batch_plan import Batch
+from penchant.engine.local_backend import Backend, LocalBackend
 from penchant.errors import MethodError
 from penchant.models.load import LanguageModel
 from penchant.models.served import SLOTS
-from penchant.models.served_network import Server
+from penchant.models.served_logprobs import Server
 from penchant.models.verified_properties import Batching
 
 _Finished: TypeAlias = "SimpleQueue[tuple[Batch, NDArray[np.float32] | BaseException]]"

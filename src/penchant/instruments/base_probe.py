@@ -28,12 +28,12 @@ from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.models.score_table import Scores
-from penchant.models.spelling_choice import with_equivalents
+from penchant.models.unicode_form_choice import with_equivalents
 from penchant.progress import bars
 from penchant.records import BaseResult as AnyResult
 from penchant.records import Estimate, Signature, summary_table
 from penchant.tables.data_sources import find_all, find_data
-from penchant.tables.typed_columns import holds_text
+from penchant.tables.json_parquet_types import holds_text
 from penchant.vectors.static_vectors import StaticVectors
 from penchant.wording.phrases import Note
 

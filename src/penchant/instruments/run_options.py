@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from penchant.cluster.connect import ClusterOptions
-from penchant.engine.backends import Backend
 from penchant.engine.engine import EngineCounts
+from penchant.engine.local_backend import Backend
 from penchant.models.load import Model
 
 Progress: TypeAlias = Callable[[float, float], None]

@@ -8,8 +8,8 @@ from typing import Literal, TypeVar, cast, get_args
 
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places
 from penchant.models.load import LanguageModel
-from penchant.models.spelling_choice import EquivalentTokenizer
 from penchant.models.tokenizer import Encoding, Tokenizer
+from penchant.models.unicode_form_choice import EquivalentTokenizer
 from penchant.plurals import first_of, for_one, of_all
 from penchant.wording.phrases import Note
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from penchant.errors import PenchantError
-from penchant.models import fast_path_switch
+from penchant.models import shortcut_switch
 from penchant.models.answer_cache_file import default_path
 from penchant.models.file_hashes import Digests
 from penchant.models.load import Model, fingerprint, load, load_vectors, names_vectors, read_model
@@ -26,7 +26,7 @@ def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = Non
     """
     if names_scores(spec):
         return read_model(spec)
-    settings = (dtype, device, fast_path_switch.allowed())
+    settings = (dtype, device, shortcut_switch.allowed())
     with _LOCK:
         kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None
         if kept is not None:

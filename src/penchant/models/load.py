@@ -13,7 +13,7 @@ from penchant.call_checks import asked, unknown_attribute
 from penchant.errors import ModelError, ModelWarning, one_of
 from penchant.files import head, sha256_file
 from penchant.gc_control import uncollected
-from penchant.models import fast_path_switch
+from penchant.models import shortcut_switch
 from penchant.models.adapters import merged
 from penchant.models.answer_cache_file import default_path
 from penchant.models.checkpoint_config import (
@@ -32,7 +32,7 @@ from penchant.models.hub import WantedFiles
 from penchant.models.model_identity import ModelSource, resolve
 from penchant.models.score_table import Scores, cited_scores, names_scores, score_file, valid_name
 from penchant.models.served import Client, ServedAddress, names_served
-from penchant.models.served_network import Server, served_tokenizer
+from penchant.models.served_logprobs import Server, served_tokenizer
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import named_tokenizer, read_tokenizer
 from penchant.models.verified_properties import Proofs, circumstances
@@ -388,10 +388,10 @@ def _network(
 
     model = placing.put(model)
     around = circumstances(model, placing.dtype, kind)
-    known = Proofs.read(memory.proved(fingerprint, around)) if fast_path_switch.allowed() else None
+    known = Proofs.read(memory.proved(fingerprint, around)) if shortcut_switch.allowed() else None
     with placing.tried(source.given):
         network = Network(model, scores=kind != "encoder", causal=kind == "causal", known=known)
-    if known is None and fast_path_switch.allowed():
+    if known is None and shortcut_switch.allowed():
         memory.remember_proofs(fingerprint, around, network.proofs.write())
     if network.batching == "unstable":
         message = "returns different outputs for the same text, so results cannot be reproduced"

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
-from penchant.models import fast_path_switch
+from penchant.models import shortcut_switch
 from penchant.models.batch_dependence import Trial, equal, sample_tokens
 from penchant.models.cpu_weight_layout import PackedLayers, give_back
 from penchant.models.device_map import first_device, in_words
@@ -78,7 +78,7 @@ class Network:
         return known
 
     def _proved(self, scores: bool, causal: bool) -> Proofs:
-        plain = not fast_path_switch.allowed()
+        plain = not shortcut_switch.allowed()
         packed = not plain and self._pack(scores)
         trial = Trial(self, scores)
         done = Proofs(

@@ -122,10 +122,10 @@ class Database:
         return int(number)
 
     def _set_mark(self) -> None:
-        """Merge changes into FILE and set its mark.
+        """Merge the changes in FILE-wal into FILE and set the mark in its header.
 
-        While another program is reading FILE, changes may be merged without setting the mark; the next change tries
-        again.
+        If another program is reading FILE, the changes may be merged without the mark being set; the next change then
+        tries again to set it.
         """
         number = abs(_mark(self._handle)) + 1
         self.connection.execute(f"PRAGMA user_version = {number}")

@@ -16,10 +16,10 @@ from penchant.call_checks import asked
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown_tokens import OnUnknown, known_texts, require_known, unknown_error, unknown_part
-from penchant.models import fast_path_switch
+from penchant.models import shortcut_switch
 from penchant.models.load import UNKNOWN, LanguageModel, Model, read_model
 from penchant.models.model_identity import resolve
-from penchant.models.served_network import NOISE
+from penchant.models.served_logprobs import NOISE
 from penchant.plurals import counted, of_all
 from penchant.study.batch_invariance import SAMPLE as SENTENCES
 from penchant.study.batch_invariance import invariance
@@ -132,8 +132,8 @@ def _head(model: LanguageModel) -> Finding:
         return Finding("trained head", "fail", f"no word probabilities: {model.no_scores}")
     if model.served:
         how = f"{'replies' if model.replies_only else 'log-probabilities of prompts'}, from {model.network.devices}"
-    elif not fast_path_switch.allowed():
-        how = f"whole model at every position ({fast_path_switch.PLAIN} is set)"
+    elif not shortcut_switch.allowed():
+        how = f"whole model at every position ({shortcut_switch.PLAIN} is set)"
     elif model.network.shortens:
         how = "head and last layer applied only at positions that are used"
     elif model.network.gathers:

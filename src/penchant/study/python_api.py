@@ -29,7 +29,7 @@ from penchant.report.sections import Document
 from penchant.study.model_differences import Differences
 from penchant.study.outcome import Outcome
 from penchant.study.python_studies import Asked, InPython
-from penchant.study.result_directories import read_for_report, read_outcome, side_by_side
+from penchant.study.read_results import read_for_report, read_outcome, side_by_side
 from penchant.study.run import run_study
 from penchant.study.stale_reports import outdated
 from penchant.study.study_file import read_study

@@ -33,7 +33,7 @@ from penchant.study.model_check import require_fit
 from penchant.study.model_compatibility import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.outcome import VERDICTS, Outcome
 from penchant.study.ray_workers import Elsewhere, elsewhere
-from penchant.study.result_directories import COMPARISON, CURVE
+from penchant.study.read_results import COMPARISON, CURVE
 from penchant.study.start_or_resume import Begun, begun, held, hub_commits
 from penchant.study.study_file import Study
 from penchant.study.training_checkpoints import together

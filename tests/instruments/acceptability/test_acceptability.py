@@ -14,8 +14,8 @@ import scipy
 import penchant as pc
 import zoo as tiny
 from answers import Answer
-from penchant.corpus.model_token_counts import count_unigrams, write_unigrams
 from penchant.corpus.text_files import find_texts
+from penchant.corpus.token_frequencies import count_unigrams, write_unigrams
 from penchant.errors import DataError, MethodError
 from penchant.instruments.acceptability.estimates import BETWEEN_SCORES, SPEARMAN
 from penchant.instruments.acceptability.instrument import ACCEPTABILITY

@@ -19,7 +19,7 @@ from penchant import read_stimuli
 from penchant.corpus.nfc import normalise
 from penchant.errors import DataError
 from penchant.papers.paper import paper
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 EXAMPLES = ROOT / "examples"
 MODERN = SHARED.parent / "corpora" / "modern_english.txt"

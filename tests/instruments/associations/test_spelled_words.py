@@ -20,7 +20,7 @@ from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.weat_seat import SEAT, WEAT
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.models.load import LanguageModel
-from penchant.models.spelling_choice import with_equivalents
+from penchant.models.unicode_form_choice import with_equivalents
 
 Spell = Callable[[str], str]
 FORMS: dict[str, Spell] = {

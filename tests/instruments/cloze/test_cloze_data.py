@@ -36,11 +36,11 @@ from penchant.instruments.cloze.data import (
     read_cloze,
     read_lexicon,
 )
+from penchant.instruments.cloze.five_point_scale import POINTS
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.rating_formats import Rating, read_ratings
 from penchant.instruments.cloze.ratings import write_ratings
 from penchant.instruments.cloze.valences import UNRATED, Lookup, Valences, by_sentence, from_corpora
-from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.tables.data_sources import bundled as bundled_names
 
 HEAD = "id,text,expected,group\n"

@@ -17,9 +17,9 @@ import penchant as pc
 from answers import Answer
 from builders import write, write_study
 from given_notes import known, told
+from penchant.instruments.cloze.five_point_scale import POINTS
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW
 from penchant.instruments.cloze.ratings import unrated
-from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.wording.phrases import Notes, in_words
 

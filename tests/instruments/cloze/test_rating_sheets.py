@@ -16,9 +16,9 @@ from test_ratings import COLUMNS, HEAD, Predicted, Program, fill, result, rows
 
 from answers import Answer, refused
 from penchant.errors import DataError
+from penchant.instruments.cloze.five_point_scale import POINTS, Point
 from penchant.instruments.cloze.rating_formats import read_ratings, without_rating
 from penchant.instruments.cloze.ratings import merge
-from penchant.instruments.cloze.variety_scale import POINTS, Point
 
 WORDS = ["was", "hath", "is", "doth", "be", "art"]
 SENTENCES = {f"s{i}": f"He [MASK] {thing}." for i, thing in enumerate(("old", "young", "here"))}

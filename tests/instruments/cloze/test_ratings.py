@@ -20,10 +20,10 @@ from answers import Answer, refused
 from builders import write_study
 from penchant.errors import DataError
 from penchant.instruments.cloze.estimates import measured
+from penchant.instruments.cloze.five_point_scale import POINTS
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.rating_formats import Rating, read_ratings
 from penchant.instruments.cloze.ratings import agreement, cloze_results, merge, unrated, write_ratings
-from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.instruments.result import Result
 from penchant.records import Signature
 from penchant.tables.formula_escape import unguarded

@@ -20,7 +20,7 @@ from penchant import FairPairs, MinimalPairs, load, read_pairs
 from penchant.instruments.minimal_pairs.fair_pair_views import open_ranks
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS
 from penchant.papers.paper import paper
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.views.row_selection import compared
 
 Program = Callable[..., Answer]

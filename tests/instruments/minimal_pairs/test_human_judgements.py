@@ -38,7 +38,7 @@ from penchant.instruments.minimal_pairs.human_judgements import JUDGED, read_jud
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.registry import placed
 from penchant.records import Estimate
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 
 Program = Callable[..., Answer]
 Table = list[dict[str, Any]]

@@ -41,7 +41,7 @@ from penchant.report.tables import Number
 from penchant.report.verdicts import CANNOT_TELL, NO, NOT_MEASURED, YES, Verdict
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.inputs import Array
-from penchant.study.result_directories import read_outcome
+from penchant.study.read_results import read_outcome
 from penchant.vectors.static_vectors import StaticVectors, read_vectors
 from penchant.wording.phrases import Method, Note, notes_json, notes_of, read_method
 

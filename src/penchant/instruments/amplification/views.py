@@ -67,7 +67,10 @@ def in_text(source: RowSource) -> Mapping[tuple[str, str], Mapping[str, Any]]:
 
 
 def words(line: Line, *, rare: bool) -> list[str]:
-    """Return the words of a row's contrast and kind: with `rare`, those too rare in the text, else the others."""
+    """Return the words of the contrast and kind that a line is about: those too rare in the text if `rare`, or the others.
+
+    Too rare are words without a gap between model and text, for which the text has too few occurrences.
+    """
     gaps = line.source.only(At(measure=GAP, contrast=line["contrast"]))
     return [
         gap["word"] for gap in gaps if line["kind"] in (EVERYTHING, gap["kind"]) and math.isnan(gap["value"]) == rare

@@ -18,7 +18,7 @@ from penchant.instruments.base_probe import M, Model, Probe, TextNeeds
 from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.unknown_tokens import told_respelt
 from penchant.models.load import LanguageModel
-from penchant.models.spelling_choice import respelt_words
+from penchant.models.unicode_form_choice import respelt_words
 from penchant.tables.data_sources import listed
 from penchant.wording.phrases import Note
 

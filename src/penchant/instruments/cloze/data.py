@@ -13,8 +13,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from penchant.call_checks import asked
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
+from penchant.instruments.cloze.five_point_scale import Point, Scale, UndatedPoint, dates_of_half
 from penchant.instruments.cloze.rating_formats import AS_NAMED, FIELDS, NAMING, RatingRow, no_sentence
-from penchant.instruments.cloze.variety_scale import Point, Scale, UndatedPoint, dates_of_half
 from penchant.letter_case import capitalised
 from penchant.plurals import counted, first_of
 from penchant.records import Item

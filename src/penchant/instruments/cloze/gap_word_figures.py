@@ -9,8 +9,8 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from penchant.instruments.cloze.data import GAP
+from penchant.instruments.cloze.five_point_scale import ends_of
 from penchant.instruments.cloze.valence_labels import every_worth
-from penchant.instruments.cloze.variety_scale import ends_of
 from penchant.plurals import counted
 from penchant.records import BaseResult
 from penchant.report.figures import FAINT, FONT, INK, Figure

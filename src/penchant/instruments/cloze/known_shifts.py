@@ -15,12 +15,12 @@ import polars as pl
 
 from penchant.errors import ModelError
 from penchant.instruments.cloze.data import GAP
+from penchant.instruments.cloze.five_point_scale import POINTS
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.settings import MEASURES
-from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.instruments.session import require_masked
 from penchant.models.load import LanguageModel
-from penchant.models.reference_predictions import WordProbability, plain_words
+from penchant.models.reference_implementation import WordProbability, plain_words
 
 TOLERANCE = 1e-6
 """Largest difference between expected and found β or δ."""

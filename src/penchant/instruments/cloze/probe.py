@@ -28,11 +28,11 @@ from penchant.instruments.cloze.data import (
     read_lexicon,
 )
 from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured, turning
+from penchant.instruments.cloze.five_point_scale import Scale, unnamed
 from penchant.instruments.cloze.rater_agreement import doubtful_raters, little
 from penchant.instruments.cloze.rating_formats import FIELDS, Columns, fitting, read_ratings, without_rating
 from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
-from penchant.instruments.cloze.variety_scale import Scale, unnamed
 from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.session import Session

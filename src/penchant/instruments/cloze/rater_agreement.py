@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.cloze.five_point_scale import POINTS
 from penchant.instruments.cloze.settings import ClozeSettings
-from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.records import Estimate
 from penchant.stats.agreement import TENTATIVE, krippendorff_alpha, raw_agreement

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from penchant.errors import DataError, place, together
-from penchant.instruments.cloze.variety_scale import Point, dates_of_half
+from penchant.instruments.cloze.five_point_scale import Point, dates_of_half
 from penchant.plurals import counted
 from penchant.tables.data_cautions import counted_apart
 from penchant.tables.rater_judgements import ByRater

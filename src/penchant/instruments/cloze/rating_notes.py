@@ -7,11 +7,11 @@ from itertools import combinations
 from typing import TypeAlias
 
 from penchant.errors import place
+from penchant.instruments.cloze.five_point_scale import POINTS, dates_of_half
 from penchant.instruments.cloze.rater_agreement import counts_of
 from penchant.instruments.cloze.rating_formats import Rating
 from penchant.instruments.cloze.returned_sheets import Key, Sheet, truth_meant
 from penchant.instruments.cloze.valences import folded
-from penchant.instruments.cloze.variety_scale import POINTS, dates_of_half
 from penchant.instruments.result import Result
 from penchant.plurals import counted, first_of
 from penchant.rating.reversed_raters import each_with_others, opposed, tentative

@@ -16,12 +16,12 @@ import polars as pl
 from penchant.errors import DataError, StudyError, together
 from penchant.files import refuse_inputs, refuse_other, write_text
 from penchant.instruments.cloze.data import GAP, filled
+from penchant.instruments.cloze.five_point_scale import POINTS, Scale, ends_of
 from penchant.instruments.cloze.rater_agreement import counts_of
 from penchant.instruments.cloze.rating_formats import AS_NAMED, Columns, Rating, rating_columns, read_ratings
 from penchant.instruments.cloze.rating_notes import notes, predicted_words, slips_in_tables, units_of
 from penchant.instruments.cloze.returned_sheets import Sheet, alike, foreign, read_sheets, require_any
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
-from penchant.instruments.cloze.variety_scale import POINTS, Scale, ends_of
 from penchant.instruments.result import Result
 from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from penchant.errors import DataError, place, visible
 from penchant.instruments.cloze.data import GAP, filled
+from penchant.instruments.cloze.five_point_scale import TRUTHS
 from penchant.instruments.cloze.rating_formats import (
     FIELDS,
     Columns,
@@ -21,7 +22,6 @@ from penchant.instruments.cloze.rating_formats import (
     word_of,
 )
 from penchant.instruments.cloze.valences import folded, is_word
-from penchant.instruments.cloze.variety_scale import TRUTHS
 from penchant.letter_case import WITH_RULES
 from penchant.plurals import counted, of_all
 from penchant.report.significance import listed

@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from penchant.instruments.cloze.data import GAP, OTHER_GAP, SENTENCE
+from penchant.instruments.cloze.five_point_scale import point_of
 from penchant.instruments.cloze.probe import Cloze
-from penchant.instruments.cloze.variety_scale import point_of
 from penchant.instruments.study_from_table import ID, Role, StudyParts, TableReader, UserTable, csv_text, power_sentence
 from penchant.stats.power import detectable_mean
 from penchant.wording.templates import Text

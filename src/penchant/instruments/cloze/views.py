@@ -23,11 +23,11 @@ from penchant.instruments.cloze.estimates import (
     unrated_words,
     without_beta,
 )
+from penchant.instruments.cloze.five_point_scale import ends_of
 from penchant.instruments.cloze.gap_word_figures import MOST, GapWords
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, RatingCounts, by_word
 from penchant.instruments.cloze.ratings import unrated
 from penchant.instruments.cloze.valence_labels import every_worth
-from penchant.instruments.cloze.variety_scale import ends_of
 from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
 from penchant.report.significance import measured

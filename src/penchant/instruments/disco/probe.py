@@ -73,7 +73,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return f"{item.place}, '{item.word}'"
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the path of the set."""
+        """Return a list with the path of the set, looked up in the directories `base`."""
         return [self.read_set(base).path]
 
     def settle(self, model: Model) -> Self:

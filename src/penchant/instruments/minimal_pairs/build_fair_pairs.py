@@ -1,8 +1,8 @@
 """Fair minimal pairs: pairs whose two sentences have equal numbers of tokens under several tokenizers.
 
 Such a set is generated from a grammar, filtered from an existing set, or made by repairing the unequal pairs of an
-existing set (`penchant.instruments.minimal_pairs.repair`). The result consists of rows with token counts, in BLiMP's
-format or that of the existing set, and a table of outcomes by paradigm.
+existing set (see `repair_lengths`). The result consists of rows with token counts, in BLiMP's format or that of the
+existing set, and a table of outcomes by paradigm.
 """
 
 from __future__ import annotations

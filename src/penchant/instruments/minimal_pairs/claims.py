@@ -92,7 +92,7 @@ def _place(line: Line) -> str:
 
 
 def _gap_place(line: Line) -> str:
-    """Return the phrase that says which pairs a gap is about, and names any normalisation after the first."""
+    """Return the phrase that says which pairs a gap is about, and by which normalisation if not the first."""
     others = line.source.frame["normalise"].unique(maintain_order=True)[1:]
     return _place(line) + (f" by {line['normalise']}" if line["normalise"] in others else "")
 

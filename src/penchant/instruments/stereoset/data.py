@@ -130,9 +130,10 @@ class Cluster:
 
     @property
     def worded(self) -> str:
-        """The relation of the sentences to the context: "as the context", "otherwise" or "no blank".
+        """The agreement of the sentences with the wording of the context outside its blank.
 
-        "no blank" means that a sentence has no text in place of the blank. The value is "" for intersentence clusters.
+        "as the context" if all do, "otherwise" if one does not, "no blank" if one has no text in place of the blank, ""
+        for intersentence clusters, whose context has no blank.
         """
         if not self.fills:
             return ""

@@ -11,7 +11,7 @@ from penchant.instruments.values.estimates import MEAN, differences
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.settings import DIFFERENCE, ValuesSettings
 from penchant.instruments.values.study_from_table import USER_TABLE
-from penchant.instruments.values.survey_description import SurveyFile
+from penchant.instruments.values.survey_codebook import SurveyFile
 from penchant.instruments.values.views import VIEWS
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes
 from penchant.tables.data_sources import SET_FILE, bundled

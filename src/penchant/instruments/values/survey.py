@@ -17,7 +17,8 @@ from penchant.call_checks import asked
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
-from penchant.instruments.values.respondent_checks import (
+from penchant.instruments.values.survey_codebook import DEFAULT, SurveyFile
+from penchant.instruments.values.survey_respondent_checks import (
     repeated,
     repeated_ids,
     require_answers,
@@ -26,7 +27,6 @@ from penchant.instruments.values.respondent_checks import (
     weighed,
     weightless,
 )
-from penchant.instruments.values.survey_description import DEFAULT, SurveyFile
 from penchant.instruments.values.survey_rows import Reading
 from penchant.plurals import counted
 from penchant.tables.data_sources import suggestion

@@ -10,9 +10,9 @@ import krippendorff
 import pytest
 
 from answers import Answer, refused
-from penchant.instruments.cloze.gold_standard import BIAS, ERROR, EXACT, GoldComparison, compare_with_gold
+from penchant.instruments.cloze.five_point_scale import POINTS
+from penchant.instruments.cloze.gold_comparison import BIAS, ERROR, EXACT, GoldComparison, compare_with_gold
 from penchant.instruments.cloze.rater_agreement import ALPHA
-from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.stats.crossed_judgements import SPEARMAN
 
 Program = Callable[..., Answer]

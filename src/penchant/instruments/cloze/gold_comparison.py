@@ -11,11 +11,11 @@ import polars as pl
 
 from penchant.errors import DataError
 from penchant.instruments.cloze.data import read_lexicon
+from penchant.instruments.cloze.five_point_scale import POINTS
 from penchant.instruments.cloze.rater_agreement import ALPHA, counts_of
 from penchant.instruments.cloze.rating_formats import Rating, read_ratings
 from penchant.instruments.cloze.rating_notes import units_of
 from penchant.instruments.cloze.valences import Lookup, folded
-from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.plurals import counted, for_one
 from penchant.records import Estimate
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement

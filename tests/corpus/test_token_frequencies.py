@@ -17,8 +17,8 @@ from transformers import AutoTokenizer
 import brute
 import penchant as pc
 from answers import Answer, refused
-from penchant.corpus.model_token_counts import count_unigrams
 from penchant.corpus.text_files import find_texts
+from penchant.corpus.token_frequencies import count_unigrams
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.engine.unigrams import Unigrams, fitting, read_unigrams
 from penchant.errors import DataError, MethodError
