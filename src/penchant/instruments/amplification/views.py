@@ -67,9 +67,9 @@ def in_text(source: RowSource) -> Mapping[tuple[str, str], Mapping[str, Any]]:
 
 
 def words(line: Line, *, rare: bool) -> list[str]:
-    """Return the words of the contrast and kind that a line is about: those too rare in the text if `rare`, or the others.
+    """Return the words of a line's contrast and kind: those too rare in the text, if `rare`, or the others.
 
-    Too rare are words without a gap between model and text, for which the text has too few occurrences.
+    A word is too rare if the text has too few occurrences of it for a gap between model and text.
     """
     gaps = line.source.only(At(measure=GAP, contrast=line["contrast"]))
     return [
