@@ -148,14 +148,15 @@ def unfit_call(name: str, error: TypeError, given: Iterable[str], known: Iterabl
 
 
 def unknown_name(name: str, known: Iterable[str], *, where: str, what: str) -> MethodError:
-    """Return the error for an unknown name, with a hint that lists similar names and all known names."""
+    """Return the error for an unknown `what` (such as "parameter") called `name`; the hint lists the names `known`."""
     return MethodError(f"unknown {what} {shortened(name)}", where=where, hint=one_of(name, list(known)))
 
 
 def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
     """Return the error for a missing attribute, with a hint that lists the public attributes.
 
-    Names with a leading underscore, which notebooks look up, give a plain AttributeError.
+    `called` describes the owner in the message. Names with a leading underscore, which notebooks look up, give a plain
+    AttributeError.
     """
     if name.startswith("_"):
         return AttributeError(f"{called} has no {name}")

@@ -48,7 +48,7 @@ def visible(text: str) -> str:
 
 
 def undirected(text: str, escape: str = "\\u") -> str:
-    """Return the text with escapes for characters that change the writing direction."""
+    """Return the text with `escape` and the code point in place of characters that change the writing direction."""
     return _DIRECTING.sub(lambda match: f"{escape}{ord(match[0]):04x}", text)
 
 

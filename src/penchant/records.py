@@ -69,7 +69,7 @@ class Estimate:
     """An estimate with its confidence interval and its test, if any.
 
     `low` and `high` are the confidence limits at `level`, computed by `method`. An estimate that cannot be computed is
-    NaN, and `notes` contain the reason. `by` identifies the subset that the estimate describes.
+    NaN, and `notes` contain the reason. `by` maps factors to the levels of the subset that the estimate describes.
     """
 
     measure: str

@@ -77,8 +77,8 @@ def _models(topic: Mapping[str, type[BaseModel]] | type[BaseModel]) -> Iterable[
 def require_sound(outcome: Outcome) -> None:
     """Raise AssertionError if the settings, estimates or report sections of a result are incomplete.
 
-    Settings must be unchanged by conversion to and from JSON, estimates need a method and a family, and sections must
-    be rendered and exported without errors.
+    Settings must be unchanged by conversion to and from JSON, intervals need a method and p-values a test family, and
+    sections must be rendered and exported without errors.
     """
     for result in outcome.results.values():
         restored = instrument(result.signature["probe"]).probe.of(json.loads(json.dumps(result.settings)))
@@ -133,7 +133,7 @@ def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: st
 
 
 def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
-    """Raise AssertionError if a data frame gives results that differ from those of the file with the same content."""
+    """Raise AssertionError if a data frame gives other results than `whole`, those of a file with the same content."""
     info = described.probe.model_fields.get("data")
     if info is None or not any(isinstance(part, TableField) and part is not DOCUMENT for part in info.metadata):
         return

@@ -58,7 +58,7 @@ class Spelled:
         self._others: dict[str, str] | None = None
 
     def __call__(self, word: str) -> str | None:
-        """Return the spelling of a word in the index, preferably the word itself, or None if there is none."""
+        """Return a spelling of a word that is in the index, preferably the word itself; None if no spelling is."""
         if word in self._index or word.isascii():
             return word if word in self._index else None
         if self._others is None:

@@ -1,4 +1,4 @@
-"""`penchant corpus`: sentences that contain stimuli, counts and checks of word forms, from running text."""
+"""`penchant corpus`: extraction of sentences with stimuli from running text, and counts and checks of word forms."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def load_language_model(
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> ClusterOptions | None:
-    """Return the cluster on which to run, or None to run in this process.
+    """Return the options of the cluster at the address `on`, or None to run in this process.
 
     Raises ClusterError for an invalid address, and MethodError if workers or resources are set without a cluster.
     """

@@ -138,7 +138,7 @@ def _unshown(target: str) -> frozenset[Path]:
 
 
 def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
-    """Return the tables and columns of a study's minimal pairs; for other targets, no table and the given columns."""
+    """Return the tables and renamed columns of a study's pairs; for other targets, no table and any renamed `heads`."""
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.study_file import read_study

@@ -298,5 +298,5 @@ def _source(file: str, column: str | None, prefix: str | None = None) -> Source:
 
 
 def validate(scorer: Scorer, texts: Iterable[tuple[str, str]]) -> int:
-    """Check all texts before the first forward pass, so that errors appear early; return the number of texts."""
+    """Check all (text, location) pairs before the first forward pass, so that errors appear early; return the count."""
     return sum(1 for _ in scorer.validated(texts))

@@ -177,7 +177,7 @@ def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
 def _source(
     text: str, parts: str, column: str | None, words: str | None, id: str | None
 ) -> Callable[[], Iterator[Named]]:
-    """Return a function that returns a new iterator over the texts.
+    """Return a function that returns a new iterator over (id, text, spans of words, location).
 
     Raises DataError or MethodError at once if the input cannot be read.
     """

@@ -143,7 +143,10 @@ class Stream:
         return done
 
     def _jobs(self, done: dict[str, set[str]]) -> Iterator[Job | None]:
-        """Yield one job per shard, under a unique shard name that is valid as a file name; then yield None."""
+        """Yield one job per shard, under a unique shard name that is valid as a file name; then yield None.
+
+        `done` maps shard names to the content hashes of finished tables.
+        """
         taken: list[str] = []
         for file in self.files:
             name = distinct(file.name, taken)

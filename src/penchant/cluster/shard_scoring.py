@@ -122,7 +122,10 @@ Reject = tuple[int, str, str]
 
 
 def texts(block: Block, kind: Kind, column: str) -> Iterator[Record]:
-    """Yield the number and the text of each record in a block, with None in place of an invalid text."""
+    """Yield the number and the text of each record in a block, with None in place of an invalid text.
+
+    If the file's `kind` is "text", every line is a record; otherwise the texts are in the field `column`.
+    """
     if not isinstance(block.data, bytes):
         yield from enumerate(block.data, block.first)
         return

@@ -125,7 +125,7 @@ class Worker:
             return found.counted, _put(found.scores), _put(found.rejects)
 
     def search(self, search: Extraction, task: FileTask) -> FileFound:
-        """Return the occurrences found in a text file. Raises DataError if the file cannot be read."""
+        """Return the occurrences that `search` finds in one text file. Raises DataError if the file cannot be read."""
         return found_in(search, task)
 
     def _loaded(self, wanted: ModelDescription, host: str) -> LanguageModel:

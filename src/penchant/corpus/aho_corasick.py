@@ -26,8 +26,8 @@ Integers = NDArray[np.int64]
 class Places(NamedTuple):
     """Occurrences of forms in a text, sorted by line, begin and end.
 
-    `forms` and `lines` are indices; `begins` and `ends` are character offsets in the line, and `starts` are the
-    character offsets of the lines in the text.
+    Each array has one entry per occurrence: `forms` and `lines` are the indices of its form and its line, `begins` and
+    `ends` its character offsets in the line, and `starts` the character offset of the line in the text.
     """
 
     forms: Integers

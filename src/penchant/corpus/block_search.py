@@ -153,8 +153,8 @@ class BlockTask(NamedTuple):
 class BlockResult(NamedTuple):
     """Search result of a block.
 
-    `rows` has the candidate occurrences, with the columns of `ROWS`. `block` is returned without its data, which had
-    `size` bytes; `bad` is the number of the first unreadable record, or 0.
+    `rows` has the occurrences that may enter a sample, with the columns of `ROWS`. `block` is returned without its
+    data, which had `size` bytes; `bad` is the number of the first unreadable record, or 0.
     """
 
     block: Block
@@ -217,7 +217,7 @@ class Finder:
         return counted
 
     def _priorities(self, sentences: Sentences, hits: Hits, names: _Names) -> NDArray[np.uint64]:
-        """Return each hit's pseudorandom sampling priority, a hash of its word, its sentence and its number there."""
+        """Return each hit's pseudorandom sampling priority: a hash of its word, its sentence and its `_nth` number."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         match self.settings.duplicates:
             case "near":

@@ -34,7 +34,7 @@ def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterato
 
 
 def _parts(name: str, text: str, start: int, end: int) -> tuple[str, str, str, str]:
-    """Return the text before the form, the form, the text after it, and the id, with runs of white space collapsed."""
+    """Return the text before a form, the form, the text after it and the id `name`, all with white space collapsed."""
     before, form, after = text[:start], text[start:end], text[end:]
     lead = " ".join(before.split()) + " " * (before[-1:].isspace())
     tail = " " * (after[:1].isspace()) + " ".join(after.split())
@@ -48,7 +48,7 @@ def _letters(text: str) -> list[str]:
 
 
 def _fitting(letters: Iterable[str], width: int) -> list[str]:
-    """Return the leading letters that fit in `width`, with an ellipsis if any are cut off."""
+    """Return the leading letters that fit in `width` terminal columns, with an ellipsis if any are cut off."""
     kept: list[str] = []
     room = width
     for letter in letters:

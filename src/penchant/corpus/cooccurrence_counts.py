@@ -31,7 +31,7 @@ class Grouped:
 
 @dataclass(frozen=True)
 class GroupSearch:
-    """Settings for counting group contrasts in one pass over a text; matching is case-sensitive if `cased`."""
+    """Settings for counting the words of `contrasts` in one pass over a text; matching is case-sensitive if `cased`."""
 
     contrasts: Sequence[Grouped]
     language: str = "und"
@@ -46,7 +46,7 @@ class GroupSearch:
 
 @dataclass(slots=True)
 class GroupCounts:
-    """Counts for one contrast, by group ("A", "B").
+    """Counts for one contrast of two groups of words (see `Grouped`), by group ("A", "B").
 
     `sentences` counts the sentences that contain words of only one group, `total` all words in these sentences, and
     `found` each of the words to count in them. `members` counts the words of the groups in all sentences. `both` is the
@@ -131,7 +131,7 @@ def count_groups(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> ContrastCounts:
-    """Count all contrasts in one pass over the files; repeated sentences are counted each time.
+    """Count the words of all contrasts in one pass over the files; repeated sentences are counted each time.
 
     Raises DataError if a text cannot be read, and MethodError if a package is missing.
     """

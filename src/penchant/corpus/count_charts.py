@@ -26,7 +26,7 @@ _TITLES = {
 
 
 def figure(record: Mapping[str, Any], by: By) -> Figure:
-    """Return a figure of the counts by word, form or segment. Raises MethodError if they cannot be drawn."""
+    """Return a figure of an extraction's counts by word, form or segment. Raises MethodError if it cannot be drawn."""
     table = counts(record, by)
     draw = {"word": _words, "form": _forms, "segment": _segments}[by]
     text = (
@@ -38,7 +38,10 @@ def figure(record: Mapping[str, Any], by: By) -> Figure:
 
 
 def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
-    """Write the chart as SVG or HTML, by file extension. Raises MethodError or OutputError if it cannot be written."""
+    """Write a chart of an extraction's counts as SVG or HTML, by file extension.
+
+    Raises MethodError or OutputError if the chart cannot be written.
+    """
     drawn = figure(record, by)
     match path.suffix.lower():
         case ".svg":

@@ -35,7 +35,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True)
 class FileFound:
-    """Candidate occurrences in a file, the counts of all occurrences, and the hash of the stored file."""
+    """Occurrences in a file that may enter a sample, counts of all occurrences, and the hash of the stored file."""
 
     number: int
     rows: pl.DataFrame
@@ -49,7 +49,7 @@ ByFile: TypeAlias = Callable[[Extraction, Iterator[FileTask]], Iterator[FileFoun
 
 @uncollected()
 def found_in(search: Extraction, task: FileTask) -> FileFound:
-    """Search a file; return its candidate occurrences and counts. Raises DataError if the file cannot be read."""
+    """Search a file; return occurrences and counts (see `FileFound`). Raises DataError if the file cannot be read."""
     find, tally, rows = Finder(search), Tally(), [pl.DataFrame(schema=ROWS)]
     samples = Smallest(len(task.highest), task.size)
     samples.highest = task.highest.copy()

@@ -212,7 +212,7 @@ def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]
 
 @dataclass(frozen=True)
 class _State:
-    """Reading position: the current file, the number of its blocks read, the hashes of earlier files, and a tally."""
+    """Reading position (current file, number of its blocks read, hashes of earlier files), and the counts so far."""
 
     file: int = 0
     blocks: int = 0

@@ -171,7 +171,7 @@ class _Hashes(NamedTuple):
 class _Masks:
     """Bit masks of n shingle sets, of shape (n, number of 64-bit words); every shingle sets one bit.
 
-    A set has at least `least` shingles, and at most `spare` more.
+    Set i has at least `least[i]` different shingles, and at most `spare[i]` more.
     """
 
     def __init__(self, bits: NDArray[np.uint64], least: NDArray[np.int64], spare: NDArray[np.int64]) -> None:
@@ -201,7 +201,7 @@ class _Masks:
         self._used += 1
 
     def highest_similarities(self, others: _Masks, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return upper bounds of the Jaccard similarity between this set and the sets of `others` at `keys`."""
+        """Return upper bounds of the Jaccard similarity of the one set in `self` to the sets `keys` in `others`."""
         common = _set_bits(others.bits[keys] & self.bits) + np.minimum(others.spare[keys], self.spare)
         union = np.maximum(others.least[keys] + self.least - common, common)
         return np.asarray(common / np.maximum(union, 1))
@@ -238,7 +238,7 @@ def drawn(
 ) -> NDArray[np.bool_]:
     """Return a mask of the rows to keep in the samples; rows must be sorted by word and priority.
 
-    The numbers of kept rows and near duplicates in each cell are added to `kept` and `near`.
+    The numbers of kept rows and of near duplicates for each word and segment (cell) are added to `kept` and `near`.
     """
     mask = np.zeros(len(rows), np.bool_)
     cells = rows["cell"].to_numpy()
@@ -260,7 +260,7 @@ def _first_of_each(cells: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 
 
 def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
-    """Return the sentences that may be near duplicates of each other, keyed by id."""
+    """Return the sentences in `rows` that may be near duplicates according to `seen`, keyed by id."""
     texts = dict(
         zip(rows["id"].to_list(), map(normalise, rows["text"].to_list()), strict=True)
     )  # a sentence may have several rows

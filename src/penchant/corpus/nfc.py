@@ -48,10 +48,10 @@ def normalise(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Survey:
-    """Code points of a text, their roles (`parts`), and the positions at which the text may not be in NFC.
+    """Code points of a text, their roles in normalisation, and the positions at which the text may not be in NFC.
 
-    `never` has the positions of characters that do not occur in NFC, and `near` the positions of pairs of characters
-    that may be reordered or composed.
+    `parts` has the roles, as flags such as `_REORDER`. `never` has the positions of characters that do not occur in
+    NFC, and `near` the positions of pairs of adjacent characters that may be reordered or composed.
     """
 
     codes: _Codes
@@ -151,8 +151,8 @@ def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
 class _Tables:
     """Properties of characters, indexed by code point; the last entry is for all code points beyond the table.
 
-    `parts` are the roles; `first` and `last` are the combining classes of the first and last characters of the
-    decomposition. `pairs` has the pairs of characters that compose, sorted, without Hangul.
+    `parts` are the roles in normalisation, as flags; `first` and `last` are the combining classes of the first and last
+    characters of the decomposition. `pairs` has the pairs of characters that compose, sorted, without Hangul.
     """
 
     parts: NDArray[np.uint8]

@@ -35,7 +35,7 @@ def worthwhile(files: Iterable[TextFile]) -> int:
 
 
 def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Iterator[Answer]:
-    """Yield the results of `work` in the order of the tasks, of which only a few are taken in advance.
+    """Yield the results of `work` in the order of `tasks`; only a few tasks are taken from the iterable in advance.
 
     With one worker, all tasks run in this process; otherwise `work`, tasks and results must be picklable.
     """
@@ -63,7 +63,7 @@ def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Block SIGINT in this process and in processes started within the block."""
+    """Block SIGINT in this process, and in processes started within the `with` statement."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -23,7 +23,7 @@ _ANY = TypeAdapter(dict[str, object])
 
 
 def read_folder(folder: Path) -> tuple[list[Path], list[Path], list[Path]]:
-    """Return a folder's files of categories (ordered by the numbers in their names), of word suffixes and of traits.
+    """Return a folder's files in three lists: categories (ordered by the numbers in their names), suffixes and traits.
 
     Traits are two files of words, positive….txt and negative….txt. JSON files whose keys are numbers are ignored.
     """
@@ -54,7 +54,7 @@ def _number(part: str) -> tuple[int, str]:
 
 
 def read_seat(file: Path) -> tuple[Category, ...]:
-    """Return the category of a SEAT or CEAT file, named after the file. Raises DataError if it is invalid."""
+    """Return the one category of a SEAT or CEAT file, named after it, in a tuple. Raises DataError if it is invalid."""
     document = read_json(file, TypeAdapter(SeatFile), hint=_SEAT_HINT)
     sets = (document.targ1, document.targ2, document.attr1, document.attr2)
     keys = ("targ1", "targ2", "attr1", "attr2")

@@ -35,7 +35,8 @@ class Sentences(NamedTuple):
 class Hits(NamedTuple):
     """Words found in sentences, sorted by sentence, start, end and word.
 
-    `sentences`, `words` and `forms` are indices; `starts` and `ends` are character offsets in the sentence.
+    `sentences`, `words` and `forms` have the index of each hit's sentence, word and form; `starts` and `ends` are
+    character offsets in the sentence.
     """
 
     sentences: Integers

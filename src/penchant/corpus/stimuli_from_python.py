@@ -22,8 +22,8 @@ _LISTS = {"X", "Y", "A", "B"}
 def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
     """Return rows of words from lists keyed by set (X, Y, A, B), from lists keyed by category and set, or from a table.
 
-    `columns` maps fields to the names of a table's columns if they differ. Raises DataError if a cell is missing or is
-    not a word.
+    `name` is the category of lists keyed by set only, and the name of the table in messages. `columns` maps fields to
+    the names of a table's columns if they differ. Raises DataError if a cell is missing or is not a word.
     """
     lists = isinstance(given, Mapping) and bool(given)
     categories = {name: given} if lists and set(given) <= _LISTS else given

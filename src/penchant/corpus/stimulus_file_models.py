@@ -63,7 +63,7 @@ class _Strict(BaseModel):
 
 
 class ListEntry(_Strict):
-    """Word list; its key is its name."""
+    """Word list of a `set.yaml`; its key in `lists` is its name."""
 
     label: Name | None = None
     """The name of the list in reports; default: its key."""
@@ -80,7 +80,7 @@ class ContextEntry(_Strict):
 
 
 class CategoryEntry(_Strict):
-    """Category of an association test; its key is its name. X, Y, A and B are names of lists."""
+    """Category of an association test; its key in `categories` is its name. X, Y, A and B are names of lists."""
 
     label: Name | None = None
     """The name of the category in reports."""

@@ -151,7 +151,7 @@ def _last_number(name: str) -> str:
 
 
 def _spelled_alike(categories: Sequence[Category]) -> tuple[Category, ...]:
-    """Replace canonically equivalent spellings of a word by the first one."""
+    """Return the categories with all canonically equivalent spellings of a word replaced by the first spelling."""
     lists = [part for category in categories for part in category.lists()]
     spelled = equivalent(word for part in lists for word in (*part.words, *part.behind))
 
@@ -267,7 +267,11 @@ def _category(
 
 
 def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the suffixes of each word: from its own groups, else from the suffix file, else from its lists' groups."""
+    """Return the suffixes of each word.
+
+    They are those of the groups of suffixes that `entry` names for the word; otherwise those in the suffix file;
+    otherwise those of the groups that `entry` names for the word's lists.
+    """
 
     def of(groups: Iterable[str], where: str) -> list[str]:
         return [s for group in groups for s in _look_up("group of suffixes", group, entry.groups, where)]

@@ -56,7 +56,7 @@ def table(usage: Usage, by: By = "word") -> pl.DataFrame:
 
     By suffix: the number of words that have the suffix, the number of words with which it occurs, and the number of
     occurrences; the number of other words after which it occurs in unclaimed runs, the number of these runs, and
-    examples. Endings that occur after several words but are not a suffix of any follow. A corpus is required.
+    examples. The last rows are endings that occur after several words but are a suffix of none. A corpus is required.
     """
     check_by(by, counted=usage.occurrences is not None)
     match by:
@@ -198,7 +198,7 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """Yield notes on suffixes that never occur, or not with any word of a group that has the same suffixes."""
+    """Yield notes on suffixes that occur with none of their words, or none of a group of words with equal suffixes."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for word, forms in usage.forms.items():
         groups.setdefault(tuple(forms.values()), []).append(word)

@@ -35,8 +35,9 @@ _LETTER = regex.compile(f"[{WORD}]")
 class Frequent:
     """Approximate counter of the most frequent items (Misra and Gries 1982; merged as in Agarwal et al. 2013).
 
-    `total` is the number of items added. The true count of an item exceeds its value in `counts` (0 if absent) by at
-    most `short`; `short` is at most total / (room + 1), and 0 until more than 2 × room distinct items were added.
+    `total` is the number of items added; once `counts` has more than 2 × `room` items, all but at most `room` are
+    dropped. The true count of an item exceeds its value in `counts` (0 if absent) by at most `short`; `short` is at
+    most total / (room + 1), and 0 until more than 2 × room distinct items were added.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -219,7 +220,7 @@ class _Beginnings:
         self._automaton = AhoCorasick([*self._words, *self._capitals])
 
     def find(self, text: str) -> tuple[Counter[tuple[str, str]], set[int]]:
-        """Count (word, ending) pairs in a text, one for each run of word characters.
+        """Count (word, ending) pairs in a text, one for each run of word characters that begins with a word.
 
         Also returns the indices of the lines in which a run begins with a capitalised word.
         """

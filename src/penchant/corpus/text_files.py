@@ -137,7 +137,7 @@ def remote(error: Exception, place: str) -> Exception:
 
 
 def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
-    """Return the file or files at a local path without importing fsspec; [] if fsspec is required."""
+    """Return (path, size) of each file at a path in `base`, without importing fsspec; [] if fsspec is required."""
     for directory in base if name.strip() and os.sep == "/" else ():
         path = str((directory / name).absolute())
         if os.path.isfile(path):  # noqa: PTH113 (a name that no path can have is no file)
@@ -166,7 +166,10 @@ def _all_below(path: str) -> list[tuple[str, int]]:
 
 
 def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:
-    """Return the sorted files at a path, or those that match a pattern; hidden files only if the path names them."""
+    """Return (path, size) of each file at a path or, if there is none, of each that matches a pattern, sorted by path.
+
+    Hidden files are included only if the path names them.
+    """
     if fs.isdir(path):
         files = [file for file in fs.find(path) if "/." not in file[len(path) :]]
     elif fs.exists(path):

@@ -47,7 +47,7 @@ class TokenCounts:
     special: int = 0
 
     def record(self) -> dict[str, Any]:
-        """Return the provenance, which is stored in the table's metadata."""
+        """Return the provenance of the counts, which is stored in the table's metadata."""
         return {
             "version": __version__,
             "model": self.model,
@@ -127,7 +127,7 @@ def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _add(found: TokenCounts, tokenizer: Tokenizer, lines: list[str]) -> None:
-    """Add the token counts of lines; a line with an invalid character counts as a skipped record."""
+    """Add the token counts of lines to `found`; a line with an invalid character counts as a skipped record."""
     sound = [line for line in lines if not refused_character(line)]
     found.skipped += len(lines) - len(sound)
     counts = found.unigrams.counts
@@ -141,7 +141,7 @@ def _add(found: TokenCounts, tokenizer: Tokenizer, lines: list[str]) -> None:
 
 
 def write_unigrams(found: TokenCounts, tokenizer: Tokenizer, out: str | Path) -> None:
-    """Write the table and its provenance atomically as Parquet. Raises OutputError if it cannot be written."""
+    """Write the token counts and their provenance atomically as Parquet. Raises OutputError if this fails."""
     with replacing(out) as stream:
         metadata = {KEY: json.dumps(found.record(), ensure_ascii=False)}
         found.table(tokenizer).lazy().sink_parquet(stream, metadata=metadata, engine="streaming")

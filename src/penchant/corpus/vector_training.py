@@ -31,7 +31,7 @@ METHODS: Mapping[str, type[Word2Vec] | type[GloVe]] = {"word2vec": Word2Vec, "gl
 
 
 def method(name: str, **parameters: Any) -> Word2Vec | GloVe:
-    """Return the training method called `name` with the given parameters; those that are None keep their defaults.
+    """Return the training method called `name` with the given parameters; a parameter that is None keeps its default.
 
     Raises MethodError if the method or a parameter is unknown.
     """
@@ -119,7 +119,7 @@ def _similarity(trained: Trained) -> list[dict[str, Any]]:
 
 
 def _missing(words: Sequence[str], stimuli: StimulusSet | None, language: str) -> list[str]:
-    """Return the stimuli that have a vector neither as written nor in lower case."""
+    """Return the stimuli without a vector: those that are not in `words`, neither as written nor in lower case."""
     known = set(words)
     stated = (
         {}
@@ -161,7 +161,7 @@ def _cards(card: Path, vectors: Path) -> bool:
 
 
 def card(record: Mapping[str, Any]) -> str:
-    """Return the card in Markdown: a summary for readers, followed by the metadata as JSON."""
+    """Return a vector file's metadata as a card in Markdown: a summary for readers, then all metadata as JSON."""
     counts, parameters = record["counts"], record["parameters"]
     tokens = record["tokens"]
     lower = "in small letters" if tokens["lower"] else "letters as they are written"

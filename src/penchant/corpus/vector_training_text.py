@@ -67,7 +67,7 @@ class _Tokeniser:
         self.matcher = Matcher(settings.forms, settings.language) if settings.forms is not None else None
 
     def __call__(self, lines: Units) -> tuple[bytes, Counter[str]]:
-        """Return the tokenised sentences of a block, one per line, and the counts."""
+        """Return the tokenised sentences of a block, one per line, and counts named as in `WrittenCounts`."""
         sentences: list[str] = []
         counts = Counter[str]()
         for line in lines.text.split("\n"):

@@ -74,7 +74,7 @@ class Matcher:
         return matches
 
     def owners(self, surface: str) -> tuple[list[int], list[int]]:
-        """Return the indices of the words with the form `surface`, and of the words with it only if capitalised."""
+        """Return the indices of the words with the form `surface`, and of those with it as a capitalised form."""
         exact, initial = (forms.words.get(surface, ()) for forms in (self._exact, self._initial))
         return [self._order[word] for word in exact], [self._order[word] for word in initial]
 
@@ -166,11 +166,11 @@ def _is_word(chunk: str) -> bool:
 
 
 def window(text: str, start: int, end: int, length: int) -> tuple[str, int, int] | None:
-    """Return a window of exactly `length` words around text[start:end], and the start and end in the window.
+    """Return a window of exactly `length` words around text[start:end], and the offsets of that span in the window.
 
     The window has as many words on the left as on the right, or one more on the left; if one side has too few words,
     the other side has more. Separate punctuation is kept but not counted. Returns None if the text has fewer than
-    `length` words, or if text[start:end] has more than `length` words or none.
+    `length` words, or if text[start:end] has more than `length` words or no word.
     """
     spans = word_spans(text)
     inside = [number for number, (begin, stop) in enumerate(spans) if begin < end and stop > start]

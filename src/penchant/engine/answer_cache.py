@@ -19,7 +19,7 @@ FORMAT = 2
 
 
 def chosen_path(named: str | Path | None) -> Path | None:
-    """Return the path of the answer cache that the user chose: the default path for None, and None for "none"."""
+    """Return the path of the answer cache, given the user's choice: the default path for None, None for "none"."""
     if named == "none":
         return None
     return Path(named) if named else default_path()
@@ -124,7 +124,7 @@ def told_damaged(count: int) -> str:
 
 
 def checksum(*parts: bytes) -> bytes:
-    """Return the checksum of the columns of a row."""
+    """Return the checksum of a row of the cache file; `parts` are the contents of its columns."""
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
@@ -135,8 +135,9 @@ def checksum(*parts: bytes) -> bytes:
 def _believed(source: Input, key: bytes, wants: object, answer: object, stored: object) -> bool:
     """Set `source.answer` if a stored row contains all requested values; return whether the row is undamaged.
 
-    If an undamaged row lacks some of the values, its stored values are added to the request, so that the complete row
-    is computed again and replaced.
+    The columns of the row are `key`, `wants` (its positions and tokens), `answer` (their values) and `stored` (its
+    checksum). If an undamaged row lacks some requested values, the values in it are also requested, so that the
+    complete row is computed again and replaced.
     """
     if not isinstance(wants, bytes) or not isinstance(answer, bytes) or stored != checksum(key, wants, answer):
         return False

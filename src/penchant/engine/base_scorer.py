@@ -26,7 +26,7 @@ _MOST_BAD = 1_000
 
 
 def require_batch(tokens: int | None, where: str = "") -> None:
-    """Raise MethodError if a batch size is out of range."""
+    """Raise MethodError, with the location `where`, if a batch size in tokens is out of range."""
     if tokens is not None and not 1 <= tokens <= BATCH_TOKENS:
         message = f"batch_tokens is {tokens:,}, but must be between 1 and {BATCH_TOKENS:,}"
         raise MethodError(message, where=where, hint="choose another size, or omit it")
@@ -78,7 +78,7 @@ class Asker:
             self._cache.close()
 
     def validated(self, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """Check each text without a forward pass, then yield it. Raises DataError if a text cannot be scored."""
+        """Yield the text of each (text, location), checked without a forward pass. Raises the errors of `encode`."""
         return (text for text, _, _ in self.encode(texts))
 
     def encode(

@@ -15,7 +15,7 @@ from penchant.models.verified_properties import Batching
 
 @dataclass(slots=True)
 class Input:
-    """A distinct input of one kind; `slots` maps each requested (position, token) pair to its index in the answer."""
+    """A distinct input with requests of one `Kind`; `slots` maps each (position, token) to its index in the answer."""
 
     kind: Kind
     ids: tuple[int, ...]
@@ -188,7 +188,7 @@ def _plain_row(source: Input) -> _Row:
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
-    """Yield rows of prefix trees; `inputs` must be sorted by ids, so that each shares most with the one before it."""
+    """Yield rows of prefix trees; `inputs` must be sorted by ids, so that neighbours have long common prefixes."""
     row = _Row()
     path: list[int] = []
     before: tuple[int, ...] = ()

@@ -92,7 +92,7 @@ class ChatScorer(Asker):
         template: ChatTemplate | None,
         kept: ReplyCache | None,
     ) -> list[str]:
-        """Return the reply for each (key, prompt) row, from the cache if it is there, else newly sampled."""
+        """Return the reply for each (key, prompt) row, from the cache `kept` if stored there, else newly sampled."""
         keys = [key for key, _ in rows]
         found: dict[bytes, str] = kept.found(keys) if kept else {}
         counts = self.engine.counts
@@ -113,7 +113,7 @@ class ChatScorer(Asker):
     def _made(
         self, missing: Mapping[bytes, _Begun], how: Sampling, template: ChatTemplate
     ) -> Iterator[dict[bytes, str]]:
-        """Yield the replies of a model in this process, in batches of equally long prompts."""
+        """Yield replies by key, sampled by a model in this process: a dict for each batch of equally long prompts."""
         from penchant.models.sampling import sampled_tokens  # imports torch, which takes seconds
 
         by_length: dict[int, list[bytes]] = {}
@@ -129,7 +129,7 @@ class ChatScorer(Asker):
                 yield {key: self._spelled(tokens) for key, tokens in zip(batch, made, strict=True)}
 
     def _asked(self, missing: Mapping[bytes, _Begun], how: Sampling) -> Iterator[dict[bytes, str]]:
-        """Yield the replies of a served model, several requests at a time."""
+        """Yield replies by key, requested from the server of a model: a dict for each group of parallel requests."""
         assert self.model.served is not None
         client, keys = self.model.served.client, list(missing)
 
@@ -173,6 +173,6 @@ def _seed(key: bytes) -> int:
 
 
 def _key(ids: tuple[int, ...], number: int, how: Sampling) -> bytes:
-    """Return the hash that identifies a sampled reply of a model and seeds its random numbers."""
+    """Return a hash of prompt tokens, sample number and settings, which identifies a reply and seeds its sampling."""
     text = f"{how.temperature}|{how.seed}|{how.most}|{number}|".encode()
     return hashlib.blake2b(text + np.array(ids, dtype=np.int32).tobytes(), digest_size=16).digest()

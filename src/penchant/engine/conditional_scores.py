@@ -180,9 +180,9 @@ def _from_beginning(encoding: Encoding, where: str) -> Iterator[LogProbs]:
 
 
 def after(part: Encoding, whole: Encoding, before: Sequence[int]) -> Encoding:
-    """Return the encoding of a text's final part, with the tokens before it replaced by `before`.
+    """Return the encoding of `part`, the final part of a text, with the text's tokens before it replaced by `before`.
 
-    Special tokens around the text are kept.
+    `whole` is the encoding of the whole text, whose special tokens at both ends are kept.
     """
     lead, tail = whole.ids[: whole.at[0]], whole.ids[whole.at[-1] + 1 :]
     start = len(lead) + len(before)
@@ -196,9 +196,9 @@ def after(part: Encoding, whole: Encoding, before: Sequence[int]) -> Encoding:
 
 
 def touching_cautions(texts: Sequence[Prefixed], noun: str) -> Iterator[str]:
-    """Yield a caution if any prefix is not separated from its text by white space.
+    """Yield one caution if any prefix is not separated from its text by white space, else nothing.
 
-    Pairs of a prefix and a text that contain no white space at all are ignored.
+    Pairs of a prefix and a text that contain no white space at all are ignored. `noun` is the plural noun for texts.
     """
     with_prefix = [(prefix, text) for prefix, text, _ in texts if prefix]
     touch = sum(

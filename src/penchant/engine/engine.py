@@ -91,8 +91,8 @@ class Engine:
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
         """Yield the answers in the order of the requests, planning one window of requests at a time.
 
-        If the backend has several slots, batches of the next window are submitted while the last batches of the current
-        window are still running.
+        If the backend accepts several batches at once, batches of the next window are submitted while the last batches
+        of the current window are still running.
         """
         stream = iter(reads)
         windows: deque[_Window] = deque()
@@ -150,7 +150,7 @@ class Engine:
         self.backend.submit(batch)
 
     def _collect(self) -> None:
-        """Wait for a batch, and set and cache its answers. Raises ModelError if an answer is invalid."""
+        """Wait for a batch to finish; set its inputs' answers and cache them. Raises ModelError if one is invalid."""
         if not self._flying:
             raise RuntimeError("the backend stopped after an earlier error")
         try:

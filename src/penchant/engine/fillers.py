@@ -56,9 +56,9 @@ class GapFiller(Asker):
 
 
 def _joining(text: str, mask: str) -> list[bool]:
-    """Return, for each gap, whether a token without a word-start mark would continue a word in that position.
+    """Return, for each gap (`mask`) in a text, whether a token without a word-start mark would continue a word there.
 
-    It would not at the start of the text, nor directly after a character such as a quotation mark.
+    It would not continue a word at the start of the text or directly after a character such as a quotation mark.
     """
     parts = text.split(mask)[:-1]
     return [

@@ -49,7 +49,7 @@ class LogProbs:
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """Request for the `k` most probable tokens at each position in `at`, most probable first: `TOP` (n, k)."""
+    """Request for the `k` most probable tokens at each position in `at`, most probable first: dtype `TOP`, (n, k)."""
 
     ids: tuple[int, ...]
     at: tuple[int, ...]

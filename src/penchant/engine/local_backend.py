@@ -101,7 +101,7 @@ class LocalBackend(InTurn):
         self._taken: deque[tuple[Batch, Future[NDArray[np.generic]]]] = deque()
 
     def submit(self, batch: Batch) -> None:
-        """Submit a batch; if there are several slots, it is started as soon as the previous batch is finished."""
+        """Submit a batch; on a GPU, it is started as soon as the previous batch is finished."""
         if self.slots == 1:
             super().submit(batch)
         else:
@@ -132,7 +132,7 @@ class LocalBackend(InTurn):
         return answers
 
     def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
-        """Return the answers of the part of a batch that starts at row `above`, halved until it fits in memory."""
+        """Return the answers of a batch, or of its part that starts at row `above`, halved until it fits in memory."""
         try:
             return self._answers(batch)
         except (MemoryError, RuntimeError) as error:

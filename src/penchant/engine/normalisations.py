@@ -34,11 +34,11 @@ def normalise(
     unigrams: Number | None = None,
     neutral: Number | None = None,
 ) -> Number:
-    """Return the normalised value of a score log p, or of an array of scores; `tokens` is |S| without special tokens.
+    """Return the value of a score log p, or of each score in an array, under the normalisation `how`.
 
-    `unigrams` are the unigram log-probabilities log u of the scored tokens, needed by slor. `neutral` are the scores
-    log p₀ of the same tokens after a neutral text, or after no text, needed by pmi. Raises MethodError if a needed
-    argument is missing.
+    `tokens` is |S|, the number of tokens without special tokens. `unigrams` are the unigram log-probabilities log u of
+    the scored tokens, needed by slor. `neutral` are the scores log p₀ of the same tokens after a neutral text, or after
+    no text, needed by pmi. Raises MethodError if a needed argument is missing.
 
         none  log p
         mean  log p / |S|
@@ -66,7 +66,7 @@ def normalise(
 
 
 def usual(model: LanguageModel | Scores | None) -> tuple[str, ...]:
-    """Return the default normalisations for a model; only `none` for scores from a table without numbers of tokens."""
+    """Return a model's default normalisations: only "none" for a table of scores without numbers of tokens."""
     return USUAL if not isinstance(model, Scores) or model.counted else ("none",)
 
 

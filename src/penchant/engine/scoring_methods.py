@@ -159,11 +159,11 @@ Bollegala 2022.
 def method_for(name: str | None, model: LanguageModel | Scores, *, pair: bool = False) -> ScoringMethod:
     """Return the scoring method called `name` (None: lp for causal models, pll for masked models).
 
-    A table of scores has the method `given`, or the method called `name` if the scores of that method are sums of
-    log-probabilities of one sentence.
+    For a table of scores, `name` says which method produced the scores; it must be a method that sums the
+    log-probabilities of one sentence (None: the method `given`).
 
-    `pair` allows methods that compare the two sentences of a pair. Raises ModelError if the model is an encoder,
-    MethodError if the method is unknown or does not fit the model or the data.
+    `pair` allows methods that compare the two sentences of a pair. Raises ModelError if the model provides no scores,
+    MethodError if the method is unknown, does not fit the model, or compares two sentences and `pair` is false.
     """
     if model.kind == "encoder":
         raise ModelError(

@@ -129,7 +129,7 @@ def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int
 
 
 def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden: Span, where: str) -> list[int]:
-    """Return the indices of a hidden span's tokens. Raises DataError if one of them is among `inside`."""
+    """Return the indices of the tokens of `hidden`. Raises DataError if one is among `inside`, the tokens of `span`."""
     tokens = touching(encoding, text, hidden, where)
     shared = [text[slice(*encoding.spans[i])].strip() for i in tokens if i in inside]
     if shared:

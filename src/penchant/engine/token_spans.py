@@ -93,7 +93,7 @@ def _reason(
 
 
 def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> bool:
-    """Return whether token i stands for an unknown character, rather than a special token written in the text.
+    """Return whether token i stands for an unknown character, and not for a special token written in the text.
 
     The token id is not sufficient: GPT-2 uses the same token for unknown characters and for the end of a text.
     """

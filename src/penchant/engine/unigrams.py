@@ -130,7 +130,7 @@ def _of_another(message: str, model: str, file: Path, line: int | None = None) -
 
 
 def _record(file: Path) -> dict[str, Any] | None:
-    """Return the provenance record of a table written by penchant, or None. Raises DataError if it is damaged."""
+    """Return the provenance record in a table, None if it contains none. Raises DataError if the record is damaged."""
     import polars as pl
 
     try:

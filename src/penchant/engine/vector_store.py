@@ -36,7 +36,7 @@ MOST = 1 << 16
 
 
 def space(model: LanguageModel, layers: tuple[int, ...], pieces: Pooling) -> str:
-    """Return an identifier of a vector space: its model, tokenizer, number format, layers and pooling."""
+    """Return an identifier of a vector space: its model, tokenizer, number format, layers and pooling (`pieces`)."""
     numbers = ", ".join(map(str, resolved_layers(model, layers)))
     read = f"model {model.fingerprint}, tokenizer {model.tokenizer.digest}, {model.dtype}"
     return f"{read}, layers {numbers} of {model.network.layers}, pieces {pieces}"
@@ -222,8 +222,9 @@ def collect(
     pieces: Pooling = "mean",
     progress: Callable[[int], None] | None = None,
 ) -> Collected:
-    """Add the vectors of words to the store, computing only missing vectors (see `Scorer.word_vectors`).
+    """Add the vector of the word at each (text, span, location) to the store; compute only missing vectors.
 
+    `layers` and `pieces` are the layers and the pooling, as in `Scorer.word_vectors`.
     `progress` is called once with the number of words whose vectors need not be computed; the scorer's own progress
     covers the other words. Raises CacheError if the store is for another space, DataError if a word has no vector,
     ModelError if a vector cannot be represented in float16.

@@ -48,7 +48,7 @@ class WordScore:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text with its words and the token indices of each word; `shared` are the words that share a token."""
+    """A text, its words and each word's token indices; `shared` contains the indices of words that share a token."""
 
     text: str
     spans: Sequence[Span]
@@ -59,7 +59,7 @@ class _Text:
 
 
 class _Want(NamedTuple):
-    """The meaning of a requested value: "logprob" or "entropy" of a token, or "boundary" before the token."""
+    """Meaning of a requested value of a token: "logprob", "entropy", or "boundary" (−B before it, see `WordScorer`)."""
 
     token: int
     what: Literal["logprob", "entropy", "boundary"]
@@ -143,9 +143,10 @@ class WordScorer(Asker):
             yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
 
     def _in_order(self, text: _Text, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the requests for a text and a causal model, one per window, and the meanings of their values.
+        """Yield the requests to a causal model, one per window of a text, each with the meanings of its values.
 
-        A token is predicted at the position before it, in the first window that contains the token.
+        A window has up to `room` tokens. A token is predicted at the position before it, in the first window that
+        contains the token.
         """
         encoding, n = text.encoding, len(text.encoding)
         head, tokens = encoding.ids[: encoding.at[0]], encoding.tokens
@@ -190,9 +191,10 @@ class WordScorer(Asker):
         return frozenset(self.model.tokenizer.words_end.tolist())
 
     def _by_masking(self, text: _Text, how: ScoringMethod, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the requests for a text and a masked model, one per token, and the meanings of their values.
+        """Yield the requests to a masked model, one per token of a text, each with the meanings of its values.
 
-        A token is predicted in the window whose middle is nearest to the token's word.
+        A window has up to `room` tokens. A token is predicted in the window whose middle is nearest to the token's
+        word.
         """
         n = len(text.encoding)
         starts = [0] if n <= room else [*range(0, n - room, self.step), n - room]

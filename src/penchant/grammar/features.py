@@ -12,7 +12,7 @@ Values = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Test for a value in a column; an empty `value` tests for a column without values."""
+    """Test for a value in a column, negated if `equal` is false; an empty `value` tests for a column without values."""
 
     column: str
     value: str

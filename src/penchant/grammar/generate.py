@@ -30,7 +30,8 @@ Lengths = Callable[[list[str]], list[int]]
 class SlotWord:
     """Word in a slot, with its features and forms in the sentence.
 
-    `features` maps each feature to the values chosen or determined by agreement; `forms` are the forms inserted.
+    `features` maps each feature that was chosen or determined by agreement to its values, separated by spaces; `forms`
+    are the forms inserted into the sentence.
     """
 
     lemma: str
@@ -174,7 +175,10 @@ class _Context:
 
 
 def _check(block: Sequence[_Context], counters: Sequence[Lengths], checks: int) -> None:
-    """Search every context for a bad sentence as long as the good one, tokenizing all contexts as a batch."""
+    """Draw up to `checks` bad sentences in each context until one is as long as the good one for all `counters`.
+
+    In each round, the sentences of all contexts are tokenized as one batch.
+    """
     pending = [context for context in block if not context.unfilled]
     for _ in range(checks):
         pending = [context for context in pending if context.redraw()]

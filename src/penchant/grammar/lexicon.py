@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordCategory:
-    """Category of words, with its entries and the names of its columns by kind."""
+    """Category of words, with its entries and the names of its columns of forms, features and restrictions."""
 
     name: str
     entries: tuple[Entry, ...]
@@ -105,7 +105,10 @@ def _category(row: FileRow, file: Path, owner: str | None) -> str:
 
 
 def _cell(row: FileRow, file: Path, column: str, *, needed: bool = False) -> str:
-    """Return the text of a cell in NFC; "" if the cell is blank."""
+    """Return the text of a cell in NFC; "" if the cell is blank or the column is missing.
+
+    Raises DataError if a value is invalid or if the column is `needed` but missing.
+    """
     if needed and column not in row.values:
         hint = f"the columns are {', '.join(row.values)}"
         raise DataError(f"there is no column '{column}'", file=file, line=row.line, hint=hint)
@@ -172,7 +175,10 @@ def _refuse_repeated(entries: Iterable[Entry]) -> None:
 
 
 def check_restrictions(lexicon: Lexicon, chosen: Iterable[str]) -> None:
-    """Raise DataError if a condition tests a column that is neither in a table nor in `chosen`."""
+    """Raise DataError if a restriction tests a column that is in no table and is not a feature in `chosen`.
+
+    `chosen` has the features that the paradigms of the grammar assign to words.
+    """
     known = {LEMMA, CATEGORY, *chosen}
     for category in lexicon.values():
         known |= category.forms | category.features

@@ -313,6 +313,6 @@ class _Reader:
 
 
 def fits_column(column: str, values: Sequence[str | None]) -> bool:
-    """Return True if the parts of a column name equal `values`; None matches any part."""
+    """Return True if the parts of a column name, separated by dots, equal `values`; None matches any part."""
     parts = column.split(".") if len(values) > 1 else [column]
     return len(parts) == len(values) and all(value in (None, part) for part, value in zip(parts, values, strict=True))

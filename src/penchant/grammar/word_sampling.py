@@ -89,7 +89,7 @@ class Rule:
         self._candidates: dict[object, list[WordChoice]] = {}
 
     def candidates(self, words: Words) -> list[WordChoice]:
-        """Return all words that fit the given words of other slots, disregarding `differs`."""
+        """Return all words that fit the given words of other slots, disregarding the slot's rule `differs`."""
         slot = self.slot
         agreed = tuple(
             (feature, words[name].values.get(source, ()))
@@ -109,7 +109,10 @@ class Rule:
         return candidates
 
     def _agreeing(self, option: WordChoice, agreed: Sequence[tuple[str, tuple[str, ...]]]) -> WordChoice | None:
-        """Return a word with its features unified with `agreed`; None if it disagrees or lacks a required form."""
+        """Return the word `option` with its features unified with the (feature, values) pairs `agreed`.
+
+        Returns None if values disagree or the word lacks a required form.
+        """
         assigned = dict(option.assigned)
         for feature, theirs in agreed:
             common = unify(option.values.get(feature, ()), theirs)

@@ -52,7 +52,7 @@ def ask(name: str, file: str, revision: str | None, repo_type: RepoType = "model
 
 
 def cached_commit(name: str, revision: str | None, repo_type: RepoType = "model") -> str | None:
-    """Return the full hash of a short commit if it is unique in the local cache, and `revision` otherwise."""
+    """Return the full hash if `revision` is the beginning of exactly one cached commit's hash, else `revision`."""
     if not _SHORT_COMMIT.fullmatch(revision or ""):
         return revision
     commits = [path.name for path in (storage(name, repo_type) / "snapshots").glob(f"{revision}*")]

@@ -66,7 +66,7 @@ def repositories(paths: Iterable[str | Path]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class HubData:
-    """The parts of a hub address: the repository's name, a revision or "", and a path or pattern within it."""
+    """The parts of a hub address: a repository's name, a revision or "", and a path or pattern in the repository."""
 
     given: str
     name: str
@@ -125,7 +125,7 @@ class HubData:
 
 
 def _shown(given: str | Path) -> str:
-    """Return a hub address with both slashes, even if it was converted to a Path."""
+    """Return a hub address with both slashes after `hf:`, even if it was converted to a Path."""
     return re.sub(r"\Ahf:/+", "hf://", str(given))
 
 
@@ -157,7 +157,7 @@ class _Fetching:
         return storage(self.data.name, "dataset") / "snapshots" / self.commit
 
     def places(self) -> list[Path]:
-        """Return the paths in the local cache, after downloading missing files; raise DataError if that fails."""
+        """Download missing files and return the cached paths (see `fetched`); raise DataError if that fails."""
         path = self.data.path
         if _WILD.search(path):
             files = [file for file in self._listed() if _matches(file.split("/"), path.split("/"))]
@@ -174,7 +174,7 @@ class _Fetching:
         return paths if _WILD.search(path) else [self.folder / path]
 
     def _inside(self, path: str) -> list[str]:
-        """Return the files directly inside a directory."""
+        """Return the commit's files that are directly inside the directory `path`."""
         prefix = f"{path}/" if path else ""
         return [file for file in self._listed() if file.startswith(prefix) and "/" not in file[len(prefix) :]]
 

@@ -63,8 +63,8 @@ def explained(
 ) -> PenchantError:
     """Convert an error of `huggingface_hub` to a one-line error.
 
-    `file` is the file that was being downloaded, if any. `cached` is true if a part of the repository is in the local
-    cache.
+    `given` is the model or data set as the user named it, `name` the repository's name, and `file` the file that was
+    being downloaded, if any. `cached` is true if a part of the repository is in the local cache.
     """
     from huggingface_hub.errors import LocalEntryNotFoundError
 

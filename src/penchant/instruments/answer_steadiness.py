@@ -72,7 +72,7 @@ def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str
 
 
 def _differs(likeliest: int, chosen: Sequence[int]) -> float:
-    """Return 1 if the likeliest option is not the most frequent reply, 0 if it is, ½ if it ties with others."""
+    """Return 1 if the likeliest option is not the one most often chosen in replies, 0 if it is, ½ if others tie."""
     counts = Counter(chosen)
     most = max(counts.values())
     usual = [option for option, count in counts.items() if count == most]
@@ -84,9 +84,10 @@ MANY = 0.1
 
 
 def steadiness_cautions(rows: Sequence[Estimate], noun: str) -> Iterator[Note]:
-    """Yield cautions about answers that often depend on the order of options, differ from the replies, or are missing.
+    """Yield cautions if the likeliest option often changes with the order or differs from the usual reply.
 
-    `noun` is the plural noun for the items.
+    A further caution is about replies that often choose no option. `rows` are estimates of `steadiness`, `noun` is the
+    plural noun for the items.
     """
     for measure, code in ((TURNED, "order-decides"), (MISMATCH, "replies-differ")):
         shares = [row.value for row in rows if row.measure == measure]

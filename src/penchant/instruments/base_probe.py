@@ -114,7 +114,7 @@ class Probe(Settings, ABC, Generic[M]):
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields that follow the model, in signature order; by default the instrument's own.
+        """Return the signature fields to be written after the model's name, in order; by default the instrument's own.
 
         Files are cited by name and hash (`penchant.files.cited`). `signature` appends dtype, level, resamples and seed
         if they are missing.
@@ -271,9 +271,9 @@ SENTENCES = ("masked", "causal", "scores")
 
 
 def beginning(lm: LanguageModel | Scores) -> str:
-    """Return the beginning-of-sequence token, `none` if there is none, or `template` if the model is not causal.
+    """Return the beginning-of-sequence token as written in a signature; `none` if a causal model has none.
 
-    The result is `unknown` for a table of scores.
+    For other models the result is `template` (the tokenizer adds its special tokens), for a table of scores `unknown`.
     """
     if isinstance(lm, Scores):
         return "unknown"
@@ -305,7 +305,7 @@ def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], ite
 
 
 def difference_signature(a: AnyResult, b: AnyResult, **changes: str) -> Signature:
-    """Return the signature of the difference a − b; values that differ are written as "a − b"."""
+    """Return the signature of the difference a − b; values that differ are written as "a − b", or as in `changes`."""
     both = {
         key.replace("-", "_"): f"{value} − {b.signature.get(key, 'none')}"
         for key, value in a.signature.items()

@@ -47,7 +47,7 @@ class Comparison(Generic[S]):
 
 
 def models_of(a: BaseResult, b: BaseResult) -> dict[str, str]:
-    """Return the names of the two compared models, keyed by the columns of the comparison."""
+    """Return the names of the two compared models, keyed by their columns `first` and `second` in the comparison."""
     return dict(zip(SIDES, (a.signature["model"], b.signature["model"]), strict=True))
 
 
@@ -69,9 +69,9 @@ class ScoredComparison(Generic[S]):
     """Comparison of two results on the same items, by every score that both have.
 
     If they have no score in common, the first score of each is compared. `estimates` computes the differences in one
-    score, whose name goes into the column `score`; its last argument is true if the models were scored by different
-    methods, in which case only unitless measures are comparable (a note says so). Holm's correction is applied within
-    each `family`. The signatures may differ in model, dtype, `SCORING` and the `free` keys.
+    score, whose name goes into the column named by `score`; the last argument of `estimates` is true if two different
+    scores or methods are compared, in which case only unitless measures are comparable. Holm's correction is applied
+    within each `family`. The signatures may differ in model, dtype, `SCORING` and the `free` keys.
     """
 
     settings: type[S]
@@ -102,7 +102,7 @@ class ScoredComparison(Generic[S]):
 
 
 def shared_scores(a: BaseResult, b: BaseResult) -> list[tuple[str, str]]:
-    """Return the pairs of scores to compare: every score that both have, or the first of each if there is none."""
+    """Return the pairs of scores to compare: each score that both results have, or else the first of each result."""
     first, second = (result.signature["normalise"].split(",") for result in (a, b))
     return [(how, how) for how in first if how in second] or [(first[0], second[0])]
 

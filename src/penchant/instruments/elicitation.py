@@ -58,7 +58,7 @@ class ChoiceQuestion:
     system: str = ""
 
     def prompt(self, order: Order, reply: str, phrases: Phrases) -> ChatPrompt:
-        """Return the prompt that lists the options in the given order and asks for a kind of `reply`: label or text."""
+        """Return the prompt with the options in the given order, asking for a `reply`: `label` (letter) or `text`."""
         marks = [f"{letter}." if reply == "label" else "-" for letter in _LETTERS]
         listed = [f"{mark} {self.options[option]}" for mark, option in zip(marks, order, strict=False)]
         asked = phrases.label if reply == "label" else phrases.text
@@ -72,7 +72,11 @@ class ChoiceQuestion:
 
 
 def orders_of(options: int, how: str) -> list[Order]:
-    """Return `all` or `balanced` orders of that many options. Raises MethodError if there are too many options."""
+    """Return the orders in which to list a number of options.
+
+    `how` is `all` (every permutation) or `balanced` (the rotations of the list and of its reverse). Raises
+    MethodError if there are fewer than two options, or too many.
+    """
     if not 2 <= options <= (_MOST_REORDERED if how == "all" else len(_LETTERS)):
         most = f"give 2 to {len(_LETTERS)} options"
         hint = "use orders: balanced" if _MOST_REORDERED < options <= len(_LETTERS) else most
@@ -88,8 +92,8 @@ def orders_of(options: int, how: str) -> list[Order]:
 class Elicitation:
     """The outcome of a question put to a model.
 
-    `probabilities` (orders, options) are normalised over the options in each order; empty if the model gives none.
-    Each of the sampled `replies` has its reading in `readings`, and the option that it chooses, or None, in
+    `probabilities`, shape (orders, options), are normalised over the options; empty if the model gives none. Each of
+    the sampled `replies` has its reading in `readings` and the number of the option that it chooses, or None, in
     `chosen`.
     """
 
@@ -107,7 +111,7 @@ class Elicitation:
 def elicited(
     session: Session, questions: Sequence[ChoiceQuestion], settings: Elicited, phrases: Phrases
 ) -> Iterator[Elicitation]:
-    """Yield the outcome of each question put to the model of a session.
+    """Put questions to the model of a session, and yield the outcome of each question.
 
     Raises ModelError if the model has no chat template.
     """
@@ -145,10 +149,11 @@ MOST_TOKENS = 32
 
 
 def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) -> tuple[str, int | None]:
-    """Return the reading of a reply (`OPTION`, `REFUSED`, `HEDGED` or `UNREAD`), and the option that it chooses.
+    """Return the reading of a reply, and the number of the option that it chooses, or None.
 
-    A reply chooses an option if it begins, perhaps after an opening such as "my answer is", with the option's letter,
-    alone or before a punctuation mark, or with its text. A letter with the text of another option is `UNREAD`.
+    A reply is an `OPTION` if it begins, perhaps after an opening such as "my answer is", with the option's letter,
+    alone or before a punctuation mark, or with its text. A letter with the text of another option is `UNREAD`. Other
+    replies are `REFUSED` or `HEDGED` if they contain a phrase for a refusal or a hedge, else `UNREAD`.
     """
     whole = plain = _plain(reply)
     for opening in sorted(map(_plain, phrases.openings), key=len, reverse=True):
@@ -170,7 +175,7 @@ def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) 
 
 
 def _beginning(text: str, options: Mapping[str, int]) -> int | None:
-    """Return the option whose text stands at the beginning of `text`, the longest if several do; None if none does."""
+    """Return the number of the option with which `text` begins, the longest if several fit; None if no option fits."""
     for option in sorted(options, key=len, reverse=True):
         if re.match(rf"{re.escape(option)}(?!\w)", text):
             return options[option]
@@ -199,7 +204,7 @@ def elicitation_columns(found: Sequence[Elicitation]) -> list[pl.Series]:
 
 
 def spoken(texts: Iterable[ChoiceQuestion], phrases: Phrases) -> Iterator[tuple[str, str]]:
-    """Yield every text of the questions that a model must be able to encode, with its location."""
+    """Yield the strings, each with its location, that a model must be able to encode to be asked the questions."""
     for question in texts:
         for text in (question.system, question.text, *question.options, phrases.label, phrases.text):
             if text:

@@ -1,7 +1,7 @@
 """Field types of a probe: the arguments that a field accepts, its form in a signature, and its storage in a file.
 
-`data: Annotated[Given[str, Data], CITED, Table(…)]` is a `str` for pydantic and for code that uses it, while a type
-checker accepts any `Data` in a call. The default of such a field is set with `default_of`.
+`data: Annotated[Given[str, Data], CITED, TableField(…)]` is a `str` for pydantic and for code that uses it, while a
+type checker accepts any `Data` in a call. The default of such a field is set with `default_of`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ DOCUMENT = TableField(file=_document)
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call, with each table replaced by the path of a file.
+    """Return the arguments `fields` of a call, with each table replaced by the path of a file that stores it.
 
     Raises DataError if a table is invalid.
     """

@@ -201,8 +201,8 @@ def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     """Return the differences a − b between two results on the same items, with intervals and tests.
 
     Each row is an estimate. Items skipped for one model are left out for both. Two results of the same model are named
-    after the settings in which they differ, such as the method. Each instrument has its own comparison: see the
-    `compare` module in its folder. Four columns show what "no difference" means. `detectable` is the smallest
+    after the settings in which they differ, such as the method. Each instrument has its own comparison, the
+    `compare` of its `Instrument`. Four columns show what "no difference" means. `detectable` is the smallest
     difference that the study could detect with a power of 80 %, at the first step of Holm's correction if it is
     applied; it is infinite if even the largest possible difference is too small. `bound` is the equivalence bound, and
     `low_bound` and `high_bound` are the limits of the interval that decides two one-sided tests; all three are NaN

@@ -101,7 +101,7 @@ def _slug(measure: Measure) -> str:
 
 
 def _shown(measure: Measure, noun: str, *, gap: bool = False) -> Shown:
-    """Return the number format of a measure or, with `gap`, of its differences."""
+    """Return the number format of a measure or, with `gap`, of its differences between models."""
     if not measure.share:
         return Shown("+.3f", noun)
     if gap or isinstance(measure, Contrast):

@@ -58,5 +58,5 @@ class Run:
     models: Mapping[str, Model] = field(default_factory=dict)
 
     def of_probe(self, label: str) -> Run:
-        """Return the options for one probe and one model of the study, with their own counts and progress."""
+        """Return a copy of the options for one probe and model, with separate counts and progress shown as `label`."""
         return replace(self, progress=self.bars(label), counts=EngineCounts())

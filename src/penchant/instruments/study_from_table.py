@@ -58,7 +58,7 @@ class UserTable:
         return cells(self.rows, self.columns[role])
 
     def renamed(self, default: Iterable[str]) -> dict[str, str]:
-        """Return the columns of the roles in `default`, by role, if they are not named after the role."""
+        """Return, by role, the columns of the roles in `default` that are not named after their role."""
         return {role: name for role in default if (name := self.columns.get(role, role)) != role}
 
 
@@ -75,10 +75,11 @@ class StudyParts:
 class TableReader:
     """Description of how an instrument makes a study from a user's table.
 
-    `alias` is the plain name of such tables, such as pairs. `known` returns whether the instrument reads a file without
-    being told its columns. `parts` makes the parts of a study from a table; its second argument is the table's path as
-    written in the study's files. `power` returns a sentence on the smallest effect that a probe's study could detect.
-    `about` returns the lines, if any, to print about the probe's data and a model.
+    `alias` is the plain name of such tables, for example pairs; `roles` are the columns to find. `known` returns
+    whether the instrument reads a file without being told its columns. `parts` makes the parts of a study from a table;
+    its second argument is the table's path as written in the study's files. `power` returns a sentence on the smallest
+    effect that a probe's study could detect. `about` returns the lines, if any, to print about the probe's data and a
+    model.
     """
 
     alias: str
@@ -115,7 +116,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def power_sentence(probe: type[Probe[Any]], **facts: object) -> str:
-    """Return the instrument's sentence about the smallest effect that a study could detect."""
+    """Return the instrument's sentence about the smallest effect that a study could detect, filled in with `facts`."""
     return Text.of(probe.folder()).get("init", "power", **facts)
 
 
@@ -147,7 +148,7 @@ def _unclear(role: Role, columns: Sequence[str], table: UserTable) -> DataError:
 
 
 def _by_header(role: Role, free: Sequence[str], table: UserTable) -> list[str]:
-    """Return the columns whose header is one of the role's names, else those whose header contains one."""
+    """Return the `free` columns whose header is one of the role's names, else those with such a name in the header."""
     same = [name for name in free if _folded(name) in role.names]
     return same or [name for name in free if not {*_WORD.findall(_folded(name))}.isdisjoint(role.names)]
 

@@ -22,7 +22,7 @@ NAMED = 3
 
 
 class LocatedSentence(NamedTuple):
-    """One sentence of a pair, its file, and its line in the file as text ("line 3")."""
+    """One sentence of a pair, its file, and its line in the file as a string ("line 3")."""
 
     text: str
     file: str
@@ -43,7 +43,10 @@ Sides = tuple[bool, bool]
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of defect and the code of its note; `contrast` is true if it may be the intended contrast of a group."""
+    """A kind of defect, with the code of its note and the function `sides`, which flags the sentences that have it.
+
+    `contrast` is true if the defect may be the intended contrast of a group.
+    """
 
     code: str
     sides: Callable[[str, str], Sides]
@@ -54,8 +57,8 @@ def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
     """Yield a note for each kind of defect found in the pairs.
 
     For the first and for the second sentences of the pairs, called by their `names`, the note gives the number of
-    affected ones and the lines of a few of them. If the defect may be intentional, the note also lists the groups of
-    two or more pairs in which every pair has the defect.
+    affected sentences and the lines of a few of them. If the defect may be intentional, the note also lists the groups
+    of two or more pairs in which every pair has the defect.
     """
     sizes = Counter(pair.group for pair in pairs)
     for kind in _KINDS:
@@ -112,7 +115,7 @@ def without_mark(text: str) -> str:
 
 
 def _marks(first: str, second: str) -> Sides:
-    """Flag the sentences that have an acceptability mark; a # at the beginning of both is a hashtag."""
+    """Flag the sentences that have an acceptability mark at either end; a # at the beginning of both is a hashtag."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":
         return False, False
     return _marked(first), _marked(second)

@@ -101,15 +101,18 @@ def respelt_in(model: LanguageModel) -> Mapping[str, str]:
 
 
 def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[Note | str]:
-    """Yield a note on the texts that a tokenizer knows only in a canonically equivalent spelling."""
+    """Yield a note on items with text that a tokenizer knows only in a canonically equivalent spelling, if any.
+
+    `found` are their locations, `total` is the number of all items, and `where` names the tokenizer.
+    """
     if found:
         yield Note("respelt", found=len(found), of=total, noun=noun, where=where, shown=first_of(found, _MOST_NAMED))
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
-    """List the locations of unknown substrings; those of a substring found in many items are grouped together.
+    """List the locations in (location, unknown substring) pairs, with one entry for a substring found in many items.
 
-    If there are very many locations, each group gives only its first.
+    If there are very many locations, such an entry gives only the first of its locations.
     """
     by_part: dict[str, list[str]] = {}
     for where, part in lost:

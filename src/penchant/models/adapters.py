@@ -19,7 +19,8 @@ def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> No
     """Raise ModelError if the adapter of `source`, if any, does not fit; no weights are read.
 
     An adapter does not fit if it belongs to another base model (compared only if both base models are from the hub or
-    both are local), if it has no safetensors weights (unless `pickled`), or if the base model is `quantized`.
+    both are local), if it has no safetensors weights (unless `pickled`), or if the base model is quantized (`quantized`
+    is the name of its quantization, "" if there is none).
     """
     adapter = source.adapter
     if adapter is None:
@@ -39,7 +40,7 @@ def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> No
 def merged(model: Any, source: ModelSource, quantized: str, *, pickled: bool) -> Any:
     """Return a model with the adapter of `source`, if any, merged into its weights, which keep their number format.
 
-    Raises ModelError if the adapter does not fit, cannot be merged, or changes no weight.
+    Raises ModelError if the adapter does not fit (see `require_fitting`), cannot be merged, or changes no weight.
     """
     if source.adapter is None:
         return model

@@ -83,7 +83,8 @@ def _code(error: sqlite3.Error) -> int:
 def foreign(path: Path) -> str | sqlite3.Error:
     """Return the reason why a file is not a penchant cache, or "" if it may be used; the file is not changed.
 
-    SQLite would silently overwrite a short file of any kind, and add tables to any other database.
+    The reason is a clause, or the error raised by SQLite. Without this check, SQLite would silently overwrite a
+    short file of any kind, and add tables to any other database.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):

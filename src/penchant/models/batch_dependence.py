@@ -36,7 +36,7 @@ class Trial:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Number of positions in each layer's output for the longest row; layer 0 is the embeddings."""
+        """Numbers of positions in the outputs of the layers for the longest row; layer 0 is the embeddings."""
         return tuple(states.shape[1] for states in self._alone[0][1:])
 
     @property
@@ -68,7 +68,7 @@ class Trial:
         return [self._run(row[None, :length], np.array([length])) for row, length in rows]
 
     def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
-        """Return whether the outputs for some rows of a batch equal the outputs for the same rows run alone.
+        """Return whether the given rows of `answers`, a batch's outputs, equal the outputs for the same rows run alone.
 
         Layers that pool positions return fewer positions than the input has; only the returned ones are compared.
         """
@@ -105,7 +105,7 @@ def _finite(answers: Tensor) -> Tensor:
 
 
 def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
-    """Return arbitrary token ids (rows, length) without padding; the first three are the same in every row."""
+    """Return arbitrary token ids (rows, length) without padding; the first three ids are the same in every row."""
     tokens = np.random.default_rng(0).integers(5, config.vocab_size, (rows, length))
     tokens[:, :3] = tokens[0, :3]
     padding = getattr(config, "pad_token_id", None)
@@ -113,6 +113,6 @@ def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
 
 
 def equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:
-    """Return whether a and b are equal up to rounding, by the root mean square of a − b relative to the SD of b."""
+    """Return whether a and b are equal up to rounding in `dtype`, by the RMS of a − b relative to the SD of b."""
     tolerance = max(1e-4, 8 * torch.finfo(dtype).eps)
     return bool((a - b).square().mean().sqrt() <= tolerance * b.std())

@@ -64,7 +64,7 @@ class Placing:
 
     @contextmanager
     def tried(self, where: str) -> Iterator[None]:
-        """Return a context that converts errors of a spread model's first forward pass to ModelError."""
+        """Return a context that converts errors of a spread model's first run to ModelErrors located at `where`."""
         try:
             yield
         except (RuntimeError, NotImplementedError) as error:
@@ -90,10 +90,10 @@ def spread(
     with_cpu: bool,
     given: Mapping[str, Any],
 ) -> dict[str, int | str]:
-    """Return the device of each part of a model, spread over the GPUs (evenly if possible), and the CPU if `with_cpu`.
+    """Return a device for each module of a model, by its name, to spread it over the GPUs and, if `with_cpu`, the CPU.
 
-    No weights are read. `free` is the number of bytes that may be used on each GPU; `given` are the other arguments of
-    `from_pretrained`. Raises ModelError if the model is too large.
+    The GPUs are used evenly if possible. No weights are read. `free` is the number of bytes that may be used on each
+    GPU; `given` are the other arguments of `from_pretrained`. Raises ModelError if the model is too large.
     """
     import torch
     from accelerate import infer_auto_device_map

@@ -106,7 +106,7 @@ class _Reads:
         return value[0, cols][None] if value.shape[0] == 1 else value
 
     def padded(self, values: Tensor, batch: int) -> Tensor:
-        """Return values (r, …) as (batch, most, …), padded with 0 in rows with fewer than `most` positions."""
+        """Return values (r, …) as (batch, most, …), zero-padded; `most` is the maximum number of positions per row."""
         result = values.new_zeros((batch, self.most, *values.shape[1:]))
         rows, _, slots = self.on(values.device)
         result[rows, slots] = values

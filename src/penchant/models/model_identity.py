@@ -167,7 +167,7 @@ def resolve(spec: str) -> ModelSource:
 
 
 def pinned(spec: str, fingerprint: str) -> tuple[list[str], str]:
-    """Return the names of a model and its adapter, if any, and the source text that follows them, with its separator.
+    """Return the names of a model and its adapter, if any, and the end of `spec`: a separator and a source text, or "".
 
     The name of a hub model or hub adapter includes the commit from the fingerprint; other names are as in `spec`.
     """

@@ -120,7 +120,10 @@ class Scores:
 
 
 def valid_name(name: str, where: str) -> str:
-    """Return `name` unchanged. Raises ModelError if it is empty, spans lines or contains a reserved character."""
+    """Return `name` unchanged. Raises ModelError, located at `where`, if it is not a valid model name.
+
+    A valid name is a single line without @ or " − ", and without spaces at either end.
+    """
     if not name or name != one_line(name).strip() or " − " in name or "@" in name:
         message = f"{shortened(name)} is not a valid model name"
         hint = "use a single line without @ or ' − ', and without spaces at either end"

@@ -236,7 +236,8 @@ class _Proof:
     def _noise(self, first: Sequence[NDArray[np.float64]]) -> float:
         """Return the largest change of a log-probability when prompts and their beginnings are sent in parallel.
 
-        Raises ModelError if it is too large.
+        `first` are the log-probabilities received when the prompts were first sent. Raises ModelError if the change is
+        too large.
         """
         known = list(zip(self.prompts, first, strict=True))[::-1]
         again = [(ids[:end], values[:end]) for ids, values in known for end in (len(ids), len(ids) // 2)]
@@ -251,10 +252,10 @@ class _Proof:
         return moved
 
     def _aligned(self, first: Sequence[NDArray[np.float64]]) -> int:
-        """Return the number of generated tokens that have the same log-probability at the end of a prompt.
+        """Return the number of generated tokens that have the same log-probability when sent as the end of a prompt.
 
-        Raises ModelError if a generated token has another log-probability there or is not the most probable one, or if
-        no generated token can be compared.
+        `first` are the log-probabilities received when the prompts were first sent. Raises ModelError if a generated
+        token has another log-probability when sent, or is not the most probable one, or if none can be compared.
         """
         found, room = 0, max(NOISE, 2 * self.server.moves)
         for prompt, values in zip(self.prompts, first, strict=True):

@@ -69,7 +69,7 @@ def read_tokenizer(source: ModelSource, options: dict[str, Any]) -> Any:
 
 
 def named_tokenizer(spec: str, digests: Digests, *, code: bool = False) -> tuple[str, Any, tuple[str, ...]]:
-    """Return the label of a model, its tokenizer as a transformers tokenizer, and the warnings of transformers.
+    """Return a model's name without hash, its tokenizer as a transformers tokenizer, and the warnings of transformers.
 
     `digests` stores file hashes; `code` runs code that comes with the checkpoint.
     """
@@ -90,9 +90,9 @@ def _correct(tokenizer: Any, folder: Path) -> None:
 
 
 def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
-    """Replace a transformers tokenizer's backend with the tokenizer of a file, keeping added tokens such as a mask.
+    """Replace a transformers tokenizer's backend with `own`, read from a file, keeping added tokens such as a mask.
 
-    Raises ModelError if the ids of the added tokens would change, or if a probe is still split differently.
+    Raises ModelError if the ids of the added tokens would change, or if one of the `PROBES` is still split differently.
     """
     built = tokenizer.backend_tokenizer
     own.no_truncation()

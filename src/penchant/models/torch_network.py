@@ -120,7 +120,7 @@ class Network:
         return self.proofs.batching
 
     def _pack(self, scores: bool) -> bool:
-        """Pack the linear layers if this leaves the model's outputs unchanged; return True if they are packed."""
+        """Pack linear layers if the logits (states if not `scores`) stay the same; return True if they are packed."""
 
         def answer() -> Tensor:
             if scores:

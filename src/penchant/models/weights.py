@@ -60,8 +60,8 @@ def load_weights(
 def _unused(source: ModelSource, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
     """Return the sorted names of the checkpoint's weights that were not loaded.
 
-    Raises ModelError if they include layers of the same kind as loaded layers, since the configuration then describes
-    a smaller model than the trained one.
+    `unexpected` has these names as transformers reports them. Raises ModelError if they include layers of the same kind
+    as loaded layers, since the configuration then describes a smaller model than the trained one.
     """
     prefix = f"{model.base_model_prefix}."
 

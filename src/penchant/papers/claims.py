@@ -85,7 +85,7 @@ def _sign(fact: _Fact, p: float) -> int:
 def _facts(
     number: int, check: ClaimCheck, paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, str]
 ) -> Iterator[_Fact]:
-    """Yield the estimates that a claim is about, from the first section of the check's instrument."""
+    """Yield the estimates for a check of claim `number`, counted from 0, in the first section of its instrument."""
     for section in [section for section in sections if _is_of(section, check.probe)][:1]:
         names = {r.signature["model"]: paper.label(asked.get(r.signature["model"], "")) for r in section.results}
         if check.model:
@@ -110,7 +110,10 @@ def _is_of(section: StudySection, probe: str) -> bool:
 
 
 def _differences(number: int, check: ClaimCheck, section: StudySection, names: Mapping[str, str]) -> Iterator[_Fact]:
-    """Yield the differences between the model that a claim is about and the paper's other models."""
+    """Yield the differences between the model that a claim is about and the paper's other models.
+
+    `names` maps the names of models in the results to the paper's labels.
+    """
     if section.comparison is None:
         return
     for line in RowSource("", section.comparison).only(At(**check.at)):

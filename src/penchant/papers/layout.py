@@ -118,7 +118,7 @@ def _cells(
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """The estimates of a model, and the paper's label of the model; "" if the paper does not have the model."""
+    """The estimates of a model, and the paper's label of the model; "" if the model is not in the paper."""
 
     source: RowSource
     label: str

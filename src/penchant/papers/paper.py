@@ -66,7 +66,7 @@ class BarredCells(BaseModel):
 
 
 class CellMark(BaseModel):
-    """A mark for cells whose p-value is below (or not below) a level."""
+    """A mark for cells whose p-value is below `level` or, if `below` is false, not below it."""
 
     model_config = SETTINGS
     sign: Said = "*"
@@ -185,7 +185,7 @@ class Paper(BaseModel):
         return _folder(self.name) / STUDY
 
     def label(self, model: str) -> str:
-        """Return the paper's label of a model, which may be a directory of the same name; "" for other models."""
+        """Return the paper's label of a model, given by name or by a directory of that name; "" for others."""
         bare = re.sub(r"@[^/]*$", "", model).rstrip("/")
         for name, label in self.models.items():
             if bare == name or (bare.startswith(("/", ".")) and bare.rpartition("/")[2] == name.rpartition("/")[2]):
@@ -194,7 +194,7 @@ class Paper(BaseModel):
 
 
 class PrintedNumber(BaseModel):
-    """A printed number as it stands in the paper."""
+    """A number as printed in the paper."""
 
     model_config = SETTINGS
     text: str
@@ -232,7 +232,7 @@ def paper(name: str) -> Paper:
 
 @cache
 def published(name: str) -> Mapping[Key, PrintedNumber]:
-    """Return the printed numbers of a paper by item, row, column and model."""
+    """Return the printed numbers of a paper by item (such as "Table 2"), row, column and model."""
     file = _folder(name) / "published.csv"
     if not file.is_file():
         return {}

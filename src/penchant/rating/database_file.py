@@ -104,7 +104,7 @@ class Database:
         self._changes += 1
 
     def bring_in(self) -> bool:
-        """Merge all changes into FILE; return False if another reader keeps some of them in FILE-wal."""
+        """Merge the changes in FILE-wal into FILE; return False if some remain because another program reads FILE."""
         self._set_mark()  # the mark stays until all answers are merged
         (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
@@ -164,7 +164,7 @@ def back_up(path: str | Path, to: str | Path) -> None:
 
 
 def _mark(handle: int) -> int:
-    """Return the mark, read through the open handle, since closing another handle would release SQLite's locks."""
+    """Return the mark in a database's header, read from `handle`: closing another would release SQLite's locks."""
     return mark_of(os.pread(handle, HEADER, 0))
 
 

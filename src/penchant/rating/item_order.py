@@ -44,7 +44,7 @@ def plan(task: RatingTask, rater: int) -> list[ListPlace]:
 
 
 def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
-    """Return `number` random Booleans, true for half of each `_BLOCK`, rounded at random if odd."""
+    """Return `number` random Booleans, half of every `_BLOCK` of them true; half an odd number is rounded at random."""
     turned: list[bool] = []
     while len(turned) < number:
         size = min(_BLOCK, number - len(turned))
@@ -56,7 +56,10 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """Yield `order` with `number` items of its first half repeated, if possible `_APART` or more positions later."""
+    """Yield `order` with `number` of the `regular` items in its first half repeated.
+
+    A repeat follows `_APART` or more positions later if possible.
+    """
     half = order[: (len(order) + 1) // 2]
     early = [(position, i) for position, (i, _) in enumerate(half) if i in regular]
     chosen = draw.choice(len(early), size=min(number, len(early)), replace=False).tolist() if early else []

@@ -270,7 +270,7 @@ class Store:
         return True
 
     def last(self, rater: Rater) -> int | None:
-        """Return the number of a rater's last answer that was not retracted; None if there is none."""
+        """Return the journal number of a rater's last answer that was not retracted; None if there is none."""
         row = self._one(_LAST, rater.n)
         return int(row[0]) if row else None
 

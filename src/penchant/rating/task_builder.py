@@ -51,9 +51,9 @@ def share(text: str) -> float:
 def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> RatingTask:
     """Return the rating task for a target.
 
-    The items are the texts in a column of a table if the column is given, otherwise the items of the first instrument
-    that recognises the target. Raises MethodError if no instrument does or an option does not apply,
-    and DataError or StudyError if the target is invalid.
+    The items are the texts in a column of a table if `wishes` names the column, otherwise the items of the first of the
+    instruments, `judges`, that recognises the target. Raises MethodError if none recognises it or an option does not
+    apply, and DataError or StudyError if the target is invalid.
     """
     task = _task(target, wishes, judges)
     if not task.items:
@@ -127,7 +127,7 @@ def _number(text: str) -> float | None:
 
 
 def _texts_task(path: Path, wishes: Wishes) -> RatingTask:
-    """Return the task of rating the texts in a column; judgements keep all cells of their row."""
+    """Return the task of rating the texts in a column of a table; judgements keep all cells of their row."""
     rows = read_rows(path)
     points = scale_points(wishes.scale or "1-5")
     reserved = {"rater", "rating"} & set(rows[0].values)

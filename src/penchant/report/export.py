@@ -156,7 +156,7 @@ def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -
 
 
 def _frames(placed: StudySection, choice: ExportFilter) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the name, title and data of each table of a section, then of the data frames behind them."""
+    """Yield (name, title, data) of a section's tables, then of its data frames of estimates, differences and items."""
     for table in choice.tables(placed):
         yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
     if placed.section.items is None:
@@ -313,7 +313,7 @@ def _prose(paragraph: str) -> str:
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """Return the scripts in LaTeX texts that pdflatex's fonts lack, followed by the symbols without a LaTeX command."""
+    """Name the scripts in LaTeX texts that pdflatex's fonts lack and, in one entry, symbols without a LaTeX command."""
     lines = (line for text in texts for line in text.splitlines() if not line.startswith("%"))
     lacking = {char for line in lines for char in line if char > "ſ"}
     names = {unicodedata.name(c, "UNKNOWN").split()[0] for c in lacking if unicodedata.category(c)[0] == "L"}

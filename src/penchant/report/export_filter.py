@@ -92,7 +92,7 @@ def _heads(table: ReportTable) -> list[tuple[str, str]]:
 
 
 def _telling(table: ReportTable, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """Return the indices of the text columns that are not `chosen` but are needed to distinguish rows."""
+    """Return the indices in `words` (text columns) that are not in `chosen` but are needed to distinguish rows."""
     telling: list[int] = []
 
     def distinct(columns: Sequence[int]) -> int:

@@ -87,7 +87,7 @@ def section_view(name: str, placed: StudySection, signatures: dict[str, int]) ->
 
 
 def _parted(answers: Sequence[Answer], brief: Sequence[str]) -> tuple[list[Answer], list[Answer]]:
-    """Split the answers into those for the first screen, beside the first figure and above the cautions, and the rest.
+    """Split the answers into those that fit on the first screen, above the cautions in `brief`, and the rest.
 
     The sentences of an answer may be split: the first sentences of all answers take precedence over other sentences.
     The first screen has at least one sentence.

@@ -163,7 +163,7 @@ def _every(same: _Same) -> pl.DataFrame:
 
 
 def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:
-    """Map each item's identifying columns and repetition number to its row index."""
+    """Map the values of each item's identifying columns `keys`, and its repetition number, to its row index."""
     numbered = frame.select(*keys, pl.int_range(pl.len()).over(keys).alias(_AGAIN))
     return {key: row for row, key in enumerate(numbered.iter_rows())}
 

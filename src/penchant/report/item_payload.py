@@ -42,7 +42,10 @@ def block(content: object, effort: int = 9) -> str:
 
 
 def pack(items: ItemTable, name: str, room: int) -> ItemBlocks:
-    """Pack an item table; if its block is longer than `room` characters, pack an evenly spaced sample of the items."""
+    """Pack an item table into blocks whose names begin with `name`.
+
+    If the block of the table is longer than `room` characters, an evenly spaced sample of the items is packed.
+    """
     total = shown = len(items.columns[0].values)
     kept, table = items, _table_block(items, name, total)
     while len(table) > room and shown > 1:
@@ -55,7 +58,7 @@ def pack(items: ItemTable, name: str, room: int) -> ItemBlocks:
 
 
 def _details_name(items: ItemTable, name: str) -> str:
-    """Return the name prefix of the token blocks, with a hash that distinguishes the items of different pages."""
+    """Return the prefix of the token blocks' names: `name` and a hash that distinguishes items of different pages."""
     digest = hashlib.sha256()
     for column in items.columns:
         digest.update(f"{column.title}\0{column.model}\0".encode())

@@ -224,7 +224,7 @@ def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> st
 
 
 def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
-    """Return a cell as LaTeX.
+    """Return a cell as LaTeX, with places for line breaks in text if `broken`.
 
     Numbers have minus signs instead of hyphens, and small p-values are written with a power of ten. Footnote marks have
     zero width, so that numbers stay aligned.
@@ -253,7 +253,7 @@ def _breakable(text: str) -> str:
 
 
 def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[int]) -> _Layout:
-    """Return the first layout that fits the table, or else the last; layouts without wrapped cells are preferred."""
+    """Return the first layout that fits a table with the cells `texts`, or else the last; wrapped cells are avoided."""
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
     gaps = _GAP * (len(numeric) - 1) + sum(raised)

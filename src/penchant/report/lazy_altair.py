@@ -23,5 +23,5 @@ __all__ = ["alt", "inline"]
 
 
 def inline(rows: Iterable[Mapping[str, Any]]) -> Any:
-    """Return the rows as the data of a chart, as a tuple: altair copies lists with every copy of a chart."""
+    """Return rows as the data of an altair chart, stored as a tuple: altair copies lists whenever it copies a chart."""
     return alt.InlineData(tuple(rows))

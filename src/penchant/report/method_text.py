@@ -28,7 +28,7 @@ _NO_DIFFERENCE = (
 
 @dataclass(slots=True)
 class _Kind:
-    """Methods of the intervals and tests of a measure, grouped if they differ only in numbers.
+    """Methods of the intervals and tests of a measure; methods that differ only in numbers are grouped together.
 
     `adjusted` is true if p-values of the measure are adjusted.
     """

@@ -66,7 +66,7 @@ def report_made_of(path: Path) -> str:
 
 
 def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
-    """Remove the item files that an earlier report left in a folder, and the folder if it is then empty."""
+    """Remove an earlier report's item files from a folder unless in `kept`, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     try:
@@ -133,8 +133,8 @@ def _distribute(
 ) -> tuple[dict[str, str], list[str]]:
     """Add packed item tables, then token data, to `blocks` until the page is full.
 
-    Returns the token data that do not fit, by name, and sentences about omissions. Updates `parts` and `context` in
-    place.
+    Returns the token data that do not fit, by name, and sentences about omissions. Updates in place the template
+    variables of the sections (`parts`) and of the page (`context`).
     """
     for part in parts:
         part["listing"].update(said="", beside="")

@@ -94,7 +94,7 @@ def _beginning(paragraphs: Sequence[str]) -> str:
 
 
 def _of_each(results: Sequence[BaseResult], key: str) -> str:
-    """Return the value of a setting or, if models differ, each value with its models."""
+    """Return the value of the setting `key` or, if models differ, each value with the names of its models."""
     having: dict[str, list[str]] = {}
     for name, result in zip(models(results), results, strict=True):
         having.setdefault(result.signature[key], []).append(literal(name))

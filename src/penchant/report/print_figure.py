@@ -22,7 +22,7 @@ _KEPT = ("data", "datasets", "values")
 
 
 def print_pdf(figure: Figure) -> tuple[bytes, float]:
-    """Return a figure as PDF with its width in millimetres.
+    """Return a figure as PDF, and the width of the PDF in millimetres.
 
     The first layout with legible fonts is chosen; if there is none, the layout with the largest fonts.
     """

@@ -107,7 +107,7 @@ def _keys(mark: re.Match[str]) -> list[str]:
 
 
 def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield each stretch of text in a paragraph, with the code or the citation keys that follow it."""
+    """Yield each stretch of text in a paragraph, with the inline code or the citation keys that follow it, if any."""
     at = 0
     for match in _MARKED.finditer(paragraph):
         yield paragraph[at : match.start()], match["code"] or "", _keys(match) if match["keys"] else []

@@ -30,7 +30,7 @@ class Curves:
     """Functions that present an instrument's results over the checkpoints of a training run.
 
     Each takes a data frame with the columns `family`, `step` (null for rows that cover several steps) and `signature`.
-    `methods` and `limits` return paragraphs on how the numbers were obtained and how they may be interpreted.
+    `methods` returns paragraphs on how the numbers were obtained, and `limits` on how they may be interpreted.
     """
 
     sentences: Callable[[pl.DataFrame], list[str]]
@@ -104,10 +104,10 @@ class StudySection:
         return [*self.estimates(), *self.compared()]
 
     def answers(self) -> list[Answer]:
-        """Return the answers to the claims.
+        """Return the answers to the claims of the section's instrument.
 
-        With a training curve, they are about the last checkpoint and follow an answer about the curve. The first
-        interval is labelled with its level, as in "[95% CI 0.1, 0.3]".
+        With a training curve, these answers are about the last checkpoint and follow an answer about the curve. The
+        first interval is labelled with its level, as in "[95% CI 0.1, 0.3]".
         """
         answers = [*self._training(), *self._own_answers]
         for number, answer in enumerate(answers):
@@ -180,7 +180,7 @@ class StudySection:
         return paragraphs
 
     def _answered(self) -> set[str]:
-        """Return the measures of the estimates behind the answers."""
+        """Return the names of the measures whose estimates the answers are based on."""
         verdicts = (verdict for answer in self._own_answers for verdict in answer.verdicts)
         return {each.row["measure"] for each in verdicts if each.row and each.kind != NOT_MEASURED}
 

@@ -42,7 +42,7 @@ class Number:
 
     @property
     def note(self) -> str:
-        """Text of the notes."""
+        """Text of `notes`, separated by semicolons."""
         return in_words(self.notes)
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ TOO_FEW = "too few"
 
 
 def fewest(row: Mapping[str, Any]) -> int:
-    """Return the number of items of an estimate, or of the smaller side of a difference if there are too few on it."""
+    """Return the number of items of an estimate, or of a difference's smaller side if that side has too few items."""
     return min([int(row["n"]), *(int(note.params["n"]) for note in notes_of(row) if note.code == SMALL_SIDE)])
 
 

@@ -71,7 +71,10 @@ def screen(placed: StudySection, width: int, room: int, *, named: bool, estimate
 def answered(
     placed: StudySection, width: int, room: int | None = None, *, named: bool, estimates: bool = True
 ) -> list[str]:
-    """Return the answers to the claims of a section in at most `room` lines, with its title if `named`."""
+    """Return the answers to the claims of a section in at most `room` lines, with its title if `named`.
+
+    Without `estimates`, only answers about pairs of models are returned.
+    """
     answers = placed.answers() if estimates else [each for each in placed.answers() if each.compares]
     lines = wrapped(one_line(placed.remark), width)
     lines += wrapped(one_line(placed.title), width) if named else []

@@ -73,12 +73,12 @@ class Answer:
         return any(len(verdict.models) > 1 for verdict in self.verdicts)
 
     def about(self, place: str) -> list[str]:
-        """Return the sentences of the verdicts about `place`, such as a group, or all sentences if no verdict is."""
+        """Return the sentences of the verdicts about `place`, such as a group; without such verdicts, all sentences."""
         return [verdict.sentence for verdict in self.verdicts if place and verdict.place == place] or self.sentences
 
 
 def table(answers: Iterable[Answer]) -> pl.DataFrame:
-    """Return the verdicts as a table; `second` is the second model of a comparison, whose numbers are differences."""
+    """Return the verdicts as a table; in a comparison, `second` is the second model and numbers are differences."""
     rows = []
     for verdict in (verdict for answer in answers for verdict in answer.verdicts):
         row = verdict.row or {}

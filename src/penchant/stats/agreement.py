@@ -167,7 +167,7 @@ def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, 
 
 
 def _coincidences(units: Array) -> Array:
-    """Return the coincidence matrices of the units as one array of shape (units, values, values)."""
+    """Return the coincidence matrices (units, values, values), given the counts of ratings (units, values)."""
     outer = units[:, :, None] * units[:, None, :] - units[:, :, None] * np.eye(units.shape[1], dtype=units.dtype)
     matrices: Array = outer / (units.sum(axis=1) - 1)[:, None, None]
     return matrices

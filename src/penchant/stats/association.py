@@ -91,8 +91,8 @@ def permutation_test(
     are drawn, and p = (1 + extreme)/(1 + draws), independent of the order of X and Y. The `upper` alternative counts
     partitions whose sum is at least as large as the observed sum; the two-sided alternative counts partitions whose sum
     is at least as far from the mean over all partitions. With `studentised` the statistic is Welch's t, which keeps the
-    level also if the smaller set varies more (Janssen 1997; Chung & Romano 2013); it needs two values in each set.
-    Raises MethodError for an unknown alternative.
+    significance level even if the smaller set varies more (Janssen 1997; Chung & Romano 2013); each set then needs two
+    values. Raises MethodError for an unknown alternative.
     """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")

@@ -133,5 +133,5 @@ def seed_of(seed: Seed) -> int | str:
 
 
 def few_clusters(clusters: int, noun: str = "clusters") -> Note | None:
-    """Return a note if there are fewer than `FEW_CLUSTERS` units, or None."""
+    """Return a note if there are fewer than `FEW_CLUSTERS` clusters, called `noun`; else None."""
     return Note("few-clusters", have=clusters, noun=noun) if clusters < FEW_CLUSTERS else None

@@ -126,7 +126,7 @@ def mean_of(values: Array) -> Statistic:
 
 
 def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
-    """Return a function that computes the difference between the means of two sides, averaged over cells.
+    """Return a function that computes the difference between the means of a cell's two sides, averaged over cells.
 
     `second` is 0 for rows of the first side and 1 for rows of the second side, whose mean is subtracted. Cells without
     rows on both sides are ignored.

@@ -34,10 +34,10 @@ _MOST_KNOWN = 0.99
 
 @dataclass(frozen=True, slots=True)
 class LogisticFit:
-    """Fit of logit P(right choice) = intercept of the stratum + slope · difference, or + coefficient of the level.
+    """Fit of logit P(right choice) = intercept of the stratum + slope · difference (or + coefficient of its level).
 
     `n` is the number of items. `intercept` is the logit of the accuracy at difference 0; with several strata, the logit
-    of the mean of their accuracies at 0, weighted by numbers of items. `slope` is NaN if levels are fitted.
+    of the mean of their accuracies at 0, weighted by numbers of items. `slope` is NaN if levels are fitted (see `fit`).
     Intervals use a t distribution with `df` degrees of freedom (infinite: normal). `errors` describes the standard
     errors, and `terms` the terms of the model. A coefficient that cannot be computed is NaN, and `notes` contain the
     reason.
@@ -98,9 +98,9 @@ def length_slope(regression: LogisticFit, *, level: float = 0.95) -> Estimate:
 
 
 def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Test whether a line in the difference fits as well as one level per difference, with Pearson's χ².
+    """Test whether a line in the difference fits as well as a separate accuracy for each difference (Pearson's χ²).
 
-    Differences with fewer than `FEW_ITEMS` items share a level with other rare differences of the same sign. Ties vary
+    Differences with fewer than `FEW_ITEMS` items are merged with other rare differences of the same sign. Ties vary
     less than the model assumes, so with ties the test is conservative.
     """
     check_level(level)
@@ -136,8 +136,8 @@ def fit(
     without the penalty, which would shrink them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317, FLIC).
     Strata whose accuracy at difference 0 cannot be determined are left out and counted in a note.
 
-    `levels`: each nonzero difference has its own level; differences with fewer than `FEW_ITEMS` items share one level
-    per sign. Without items at difference 0, a line is fitted instead.
+    `levels`: differences are levels of a factor, and each nonzero level has its own coefficient; differences with fewer
+    than `FEW_ITEMS` items share one level per sign. Without items at difference 0, a line is fitted instead.
 
     Standard errors are model-based, from the penalised information, as in logistf. With ties but no clusters they are
     sandwich errors over items, since a tie varies less than the model assumes. With G ≥ 2 `clusters` of whole strata,
@@ -182,8 +182,8 @@ def _levels(x: Array) -> Array:
 def _linked(strata: Codes, steps: Array, free: bool) -> NDArray[np.bool_]:
     """Return a mask of the strata whose accuracy at difference 0 is identified by the model.
 
-    A line that varies within one stratum identifies all strata. With levels, a stratum without pairs at 0 must share a
-    level with another stratum that is identified.
+    With a line, all strata are identified if the differences (`steps`) vary within one of them. With levels (`free`),
+    a stratum without pairs at 0 must share a level with another stratum that is identified.
     """
     count = int(strata.max()) + 1
     cells = np.unique(np.column_stack([strata, steps]), axis=0)
@@ -287,7 +287,7 @@ class _Model:
         return shifts
 
     def _shares(self, weights: Array) -> Array:
-        """Return each cluster's share of the information on the slope, given the intercepts.
+        """Return each cluster's share of the information on the slope, given the intercepts and each row's weight.
 
         Shares are below 1; they are 0 for clusters in which the difference does not vary.
         """

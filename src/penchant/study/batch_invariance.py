@@ -65,7 +65,7 @@ class Invariance:
 def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
     """Measure the effect of batching on the scores of up to `MOST` of the (text, location) pairs in `texts`.
 
-    If `texts` is empty, the sentences of `SAMPLE` are used, or None is returned if the model can process none of them.
+    If `texts` is empty, the sentences in `SAMPLE` that the model can process are used; if there are none, return None.
     Raises ModelError if the model returns a value that is not a log-probability.
     """
     ours = _readable(model, [(text, f"test sentence {n}") for n, text in enumerate(SAMPLE, 1)])
@@ -109,7 +109,10 @@ def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tu
 def _scores(
     model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the token log-probabilities of each text, computed without a cache; NaN for unscored tokens."""
+    """Return the token log-probabilities of each text, computed without a cache; NaN for unscored tokens.
+
+    `budget` is the batch size in tokens; without `trees`, texts with a common prefix do not share a forward pass.
+    """
     backend = own_backend(model)
     if not trees:
         backend.packs = 0
@@ -119,7 +122,10 @@ def _scores(
 
 
 def _changes(readings: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return the largest difference between several scorings of a sentence, for one token and for the sum of tokens."""
+    """Return the largest differences in a token's log-probability and in a sentence's score between its `readings`.
+
+    Each reading contains the log-probabilities of the sentence's tokens in one batch; NaN for unscored tokens.
+    """
     values = np.array(readings)
     scored = values[:, ~np.isnan(values).all(axis=0)]
     if not scored.size:

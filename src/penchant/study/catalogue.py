@@ -163,9 +163,9 @@ _TOPICS: Mapping[str, Callable[[], Rows]] = {
 
 
 def schemas(what: str) -> dict[str, Any]:
-    """Return the JSON schema of a study file, of a topic's files or of a probe's settings.
+    """Return the JSON schema of study files ("study"), of a probe's settings or of the data files of a topic.
 
-    Raises MethodError for an unknown topic.
+    For a topic with several kinds of file, return a schema for each, by name. Raises MethodError if `what` is unknown.
     """
     topics: dict[str, Schemas] = {}
     for each in instruments().values():

@@ -27,7 +27,7 @@ class Change:
     """A change since the start of a study, and the finished units (pairs of probe and model) that it makes outdated.
 
     `what` describes the change. The outdated units are those of the probe directories `places`, those of the models
-    `specs`, or the single `unit`; if `of` is given, only units of the models in `of`.
+    `specs`, and the single `unit`; if `of` is given, they are limited to the models in `of`.
     """
 
     what: str
@@ -59,9 +59,9 @@ class Now:
 
 
 def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path]) -> list[DataRecord]:
-    """Return a record of every data file of each probe, in the order of the probes; each file is hashed once.
+    """Return a record of every data file of each (probe directory, probe) pair, in the order of the pairs.
 
-    Raises DataError if a file cannot be read.
+    Files are looked up in the directories `base`, and hashed once. Raises DataError if a file cannot be read.
     """
     known: dict[Path, str] = {}
     records = []
@@ -101,7 +101,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """Yield the changes that affect the results of each restored model and that occurred after its measurement."""
+    """Yield the changes since each restored model in `taken_up` was measured that affect the model's results."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),
@@ -147,7 +147,10 @@ def refuse(found: Sequence[Change], folder: Path) -> None:
 
 
 def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Path]:
-    """Remove outdated units from the manifest; return the paths of their files and of edited prepared files."""
+    """Remove from the manifest the units outdated by the changes `found`; return the paths of outdated files.
+
+    These are the files of the removed units, and files prepared from the study's text that were edited since.
+    """
     stale: list[Path] = []
     for unit in list(manifest.units):
         if any(change.touches(unit) for change in found):

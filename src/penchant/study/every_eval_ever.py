@@ -205,7 +205,7 @@ def _results(manifest: Manifest, unit: UnitRecord, result: Result) -> list[dict[
 
 
 def _name(result: Result, place: str) -> str:
-    """Return the name of the data from the signature, without hashes."""
+    """Return the name of the data in the signature, without hashes, or `place` if the signature names no data."""
     return re.sub(r"#[0-9a-f]{6}(?=$|[+ ])", "", result.signature.get("data", place))
 
 
@@ -264,7 +264,10 @@ class _Item:
         return chosen if given is None else [str(each) for each in given]
 
     def raw(self) -> str:
-        """Return the input; if nothing precedes the choices and none of them is right, return the choices."""
+        """Return the item's input: its text or, if it has choices, the text before them.
+
+        If nothing precedes the choices, return "" if one of them is right, else the choices, one per line.
+        """
         if not self.choices:
             return next((str(self.row[name]) for name in _TEXTS if self.row.get(name)), "")
         texts = [str(self.row[column]) for column in _BEFORE if self.row.get(column)]
@@ -296,7 +299,7 @@ def _items(result: Result) -> Iterator[_Item]:
 
 
 def _stereotypes(result: Result) -> set[str]:
-    """Return the data sets whose accuracy is a share of stereotypes, and whose items have no right answer."""
+    """Return the names of the data sets whose accuracy is a share of stereotypes; their items have no right answer."""
     found = result.summary.filter(pl.col("measure").str.starts_with("stereotype score"))
     return set(found["dataset"]) if "dataset" in found.columns else set()
 
@@ -315,7 +318,7 @@ def _finite(value: object) -> float | None:
 
 
 def _samples(log: Mapping[str, Any], result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the items that have a measured value, in the schema's format for single items."""
+    """Yield the items that have a measured value, in the schema's format; `log` has the aggregate results."""
     results = log["evaluation_results"]
     main = [each for each in results if each["score_details"]["details"]["headline"] == "true"]
     kinds = [(each["metric_config"]["metric_id"], each["score_details"]["details"].get("normalise")) for each in main]
@@ -368,7 +371,7 @@ def _plain(value: Any) -> Any:
 
 
 def _without_folders(value: Any) -> Any:
-    """Return a setting without the folders of absolute paths."""
+    """Return a setting with absolute paths, also in lists, replaced by their file names."""
     if isinstance(value, list):
         return [_without_folders(each) for each in value]
     return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value

@@ -57,7 +57,7 @@ class TextSettings(BaseModel):
     """The seed of the sampling. Default: the study's seed."""
 
     def files(self, base: Sequence[Path]) -> list[TextFile]:
-        """Return the files of the text.
+        """Return the files of running text that `text` names, looked up in the directories `base`.
 
         Raises DataError if a name matches no file or a file is given twice.
         """
@@ -91,7 +91,11 @@ class VectorSettings(BaseModel):
 
 @dataclass(slots=True)
 class Prepared:
-    """A study's probes with their sentences, trained models' files by model name, file records by path, and notes."""
+    """The probes of a study with their prepared sentences, and all files prepared for the study.
+
+    `models` maps the names of trained models to their files; `records` has a record of each prepared file, by its path
+    in the result directory; `notes` are notes on the sentences.
+    """
 
     probes: list[Probe[Any]]
     models: dict[str, str] = field(default_factory=dict)
@@ -100,7 +104,7 @@ class Prepared:
 
 
 def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Return the paths of the vectors that a study may train, by model name."""
+    """Return the path in the result directory `folder` of each file of vectors to train, by model name."""
     files: dict[str, Path] = {}
     for vectors_name in vectors:
         name = distinct(vectors_name, [path.stem for path in files.values()])
@@ -211,7 +215,7 @@ def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
 
 
 def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile]) -> str:
-    """Return the name of the first text file that differs from its record; "" if there is none.
+    """Return the name of the first text file that differs from its record in `before`; "" if there is none.
 
     For URLs, only name and size are compared. If the number of files differs, return "the number of texts".
     """

@@ -121,7 +121,7 @@ class Manifest(BaseModel):
         return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
 
     def unread(self, probe: str) -> str:
-        """Return the names of the models that a probe does not support, separated by commas."""
+        """Return the names and kinds of the models that a probe does not support, separated by commas."""
         return ", ".join(skip.model for skip in self.skipped if skip.probe == probe)
 
     def left_out(self, reads: Mapping[str, str]) -> list[str]:

@@ -63,11 +63,11 @@ def check(
 ) -> list[Finding]:
     """Check that a model can be measured, and that it can process the given texts.
 
-    `model` is a model or its name; `texts` are strings or (text, location) pairs. Without `scores`, only the model's
-    vectors are checked, which need no head. `on_unknown` has the same meaning as in a study: texts with parts unknown
-    to the tokenizer fail ("stop"), or are left out with a warning ("skip"). The verdict "fail" means that results of
-    this model for these texts would be wrong; "warn" means that they need an explanation. Raises MethodError for any
-    other `on_unknown`.
+    `model` is a model or its name; `texts` are strings or (text, location) pairs. Without `scores`, vectors are checked
+    instead of scores, and the model needs no head. `on_unknown` has the same meaning as in a study: texts with parts
+    unknown to the tokenizer fail ("stop"), or are left out with a warning ("skip"). The verdict "fail" means that
+    results of this model for these texts would be wrong; "warn" means that they need an explanation. Raises MethodError
+    for any other `on_unknown`.
     """
     model = language_model(model)
     given = plain(texts)
@@ -239,7 +239,10 @@ def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]])
 
 
 def _lost(text: str, spans: Sequence[tuple[int, int]], decoded: str) -> tuple[str, str]:
-    """Return the characters that no token covers, and the code points of lost combining or invisible characters."""
+    """Return the characters that no token covers, and the code points of lost combining or invisible characters.
+
+    `spans` are the tokens' character ranges in `text`, and `decoded` is the text decoded from the tokens.
+    """
     seen = np.zeros(len(text), dtype=bool)
     for start, end in spans:
         seen[start:end] = True

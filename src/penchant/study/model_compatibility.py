@@ -42,7 +42,7 @@ Reader: TypeAlias = tuple[str, int]
 
 
 def reader(model: LanguageModel) -> Reader:
-    """Return the hash of a model's tokenizer and its maximum input length, which determine the texts it accepts."""
+    """Return the tokenizer hash and the maximum input length of a model, which determine the texts it accepts."""
     return model.tokenizer.digest, model.max_tokens
 
 
@@ -119,7 +119,10 @@ class Fitting:
                 self._fit(number, spec, model)
 
     def _look_up(self, spec: str, place: str, waiting: Sequence[int]) -> None:
-        """Record a problem if a probe cannot use a table of scores. Raises DataError if the table lacks a text."""
+        """Record a problem for each probe that cannot use the table of scores at `place`.
+
+        `waiting` are the indices of the probes to be run with the table. Raises DataError if the table lacks a text.
+        """
         scores = read_model(place)
         assert isinstance(scores, Scores)
         self._once(spec, [scores.name, str(scores.path.resolve())])
@@ -149,7 +152,7 @@ class Fitting:
         raise StudyError(message, where=spec, hint=all_read(self.probes))
 
     def _fit(self, number: int, spec: str, model: LanguageModel) -> None:
-        """Record a problem if a probe, with its settings and texts, cannot measure a model of a supported kind."""
+        """Record a problem if the probe with index `number` cannot measure `model`, which is of a kind it supports."""
         probe = self.probes[number]
         try:
             probe.settle(model)

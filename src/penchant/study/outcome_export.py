@@ -87,7 +87,7 @@ def _data(manifest: Manifest, place: str) -> tuple[str, str] | None:
 
 
 def _entries(result: Result, place: str, data: tuple[str, str], date: str) -> Iterator[dict[str, Any]]:
-    """Yield an entry for each headline estimate that has a finite value."""
+    """Yield an .eval_results entry for each finite headline estimate; `data` is the data set's id and commit."""
     for number, row in zip(headline_rows(result), result.headline.iter_rows(named=True), strict=True):
         if math.isfinite(row["value"]):
             levels = [str(row[key]) for key in row if key not in ("model", "measure", *NUMBERS) and row[key]]

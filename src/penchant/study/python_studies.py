@@ -34,7 +34,8 @@ Asked: TypeAlias = str | Path | Mapping[str, Any] | Probe[Any] | Sequence[Probe[
 class InPython:
     """A study described in Python; `content` has the keys of a study file.
 
-    `models` has the loaded models by their names in the study; `folders` has the folders of the given tables by name.
+    `models` has the loaded models by their names in the study; `folders` has the temporary folders that contain tables
+    passed as Python objects, by folder name.
     """
 
     content: dict[str, Any] = field(default_factory=dict)
@@ -64,7 +65,10 @@ class InPython:
         return described
 
     def specs(self, models: object) -> Any:
-        """Return the names of models, and register loaded models. Raises MethodError for a model without a name."""
+        """Return the names of one or several models, and add those that are loaded to `self.models`.
+
+        Raises MethodError for a model without a name.
+        """
         listed = [models] if isinstance(models, str | Path | LanguageModel | StaticVectors | Scores) else plain(models)
         return [self._spec(model) for model in listed] if isinstance(listed, list) else listed
 
@@ -145,7 +149,7 @@ class InPython:
 
     @contextmanager
     def tables_in(self, out: Path) -> Iterator[None]:
-        """Copy the given tables into a result directory, and remove them afterwards if the study did not start."""
+        """Copy tables passed as Python objects into `out`; on exit, remove them again if the study did not start."""
         new = not out.exists()
         made = [out / TABLES / name for name in self.folders if not (out / TABLES / name).exists()]
         for target in made:

@@ -58,7 +58,7 @@ class Elsewhere:
         )
 
     def close(self) -> None:
-        """Stop the workers and keep their record."""
+        """Stop the workers; `record` still includes them."""
         self._before = self.record
         if self._pool is not None:
             self._pool.close()
@@ -69,7 +69,8 @@ class Elsewhere:
 def elsewhere(place: ClusterOptions | None, say: Callable[[str], None]) -> Iterator[Elsewhere | None]:
     """Context manager that provides workers on the cluster `place`, or None if `place` is None.
 
-    Raises ClusterError if the connection fails, and MethodError if a package is missing.
+    `say` is called with messages for the user. Raises ClusterError if the connection fails, and MethodError if a
+    package is missing.
     """
     if place is None:
         yield None

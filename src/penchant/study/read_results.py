@@ -218,9 +218,9 @@ def read_for_report(
 
 
 def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[list[pl.DataFrame], list[str]]:
-    """Compare each result of one directory with each result of the other; return tables and reasons for failures.
+    """Compare a probe's results in two directories pairwise; return tables of differences and reasons for failures.
 
-    Two comparable results of the same model are given different names, also in the lists `ours` and `theirs`.
+    Two comparable results of the same model are replaced in `ours` and `theirs` by copies with distinct model names.
     """
     tables: dict[tuple[int, int], pl.DataFrame] = {}
     reasons: list[str] = []

@@ -62,7 +62,7 @@ def _study(place: Path, name: str) -> tuple[Path, Study] | None:
 
 
 def _options(study: Study, asked: AskedRecord) -> list[str]:
-    """Return the command-line options that reproduce the settings of the last run, `asked`, with a study file."""
+    """Return the command-line options with which the study file of `study` reproduces the last run, `asked`."""
     says, probes = study.model_dump(mode="json"), [name for probe in asked.probes for name in probe]
     options = []
     if says["models"] != asked.models:

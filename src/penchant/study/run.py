@@ -45,10 +45,10 @@ Probes = Sequence[Probe[Any]]
 def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = None) -> Outcome:
     """Run every probe with every model, and write each result as soon as it is finished.
 
-    All models are checked first, and problems are reported before anything is written. With `resume`, results in `out`
-    are kept and cached answers are not computed again; results of models that the study no longer names are archived.
-    Raises StudyError if `out` contains another study or other files, or if data, text, a model or a result has changed;
-    with `rerun`, the affected measurements are repeated.
+    All models are checked first, and problems are reported before anything is written. With `run.resume`, results in
+    `out` are kept and cached answers are not computed again; results of models that the study no longer names are
+    archived. Raises StudyError if `out` contains another study or other files, or if data, text, a model or a result
+    has changed; with `run.rerun`, the affected measurements are repeated instead.
     """
     run = run or Run()
     folder = Path(out)
@@ -115,8 +115,8 @@ class _Running:
     def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], start: Begun) -> list[Path]:
         """Return the paths of outdated files, without removing them.
 
-        Raises StudyError if anything has changed since the study was started. With `rerun`, results that depend on a
-        change, including changed parameters, are removed from the manifest instead.
+        Raises StudyError if anything has changed since the study was started. With the run option `rerun`, results that
+        depend on a change, including changed parameters, are removed from the manifest instead.
         """
         drawn = [place for place, probe in zip(self.places, self.probes, strict=True) if probe.lacks_text()]
         drawn += [spec for spec in self.study.models if spec.startswith(TRAINED)]
@@ -141,7 +141,7 @@ class _Running:
         self.readers = fitting.readers
 
     def begin(self, data: Sequence[DataRecord], stale: Sequence[Path]) -> None:
-        """Write the manifest, then delete the outdated files."""
+        """Write the manifest with the records `data`, then delete the outdated files `stale`."""
         self.manifest.data = list(data)
         self._write()  # first, so that no recorded unit lacks its files
         for file in stale:
@@ -288,9 +288,10 @@ class _Running:
         return distinct(model, [COMPARISON, CURVE, *taken])
 
     def compare(self) -> None:
-        """Compare the models pairwise for each probe, except checkpoints of one run, or of two runs at different steps.
+        """Compare the models pairwise for each probe.
 
-        Raises StudyError if no model fits a probe.
+        Checkpoints of one training run, or of two at different steps, are not compared with each other. Raises
+        StudyError if no model fits a probe.
         """
         self._sort()
         self.manifest.tables = {}

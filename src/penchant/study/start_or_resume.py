@@ -74,8 +74,8 @@ def begun(
 ) -> Begun:
     """Start or continue a study in a directory.
 
-    Raises StudyError if the directory contains another study or other files. A study that failed before its first
-    result may be replaced by another study.
+    `places` are the directories of the probes. Raises StudyError if the directory `folder` contains another study or
+    other files. A study that failed before its first result may be replaced by another study.
     """
     path = folder / FILE
     asked = AskedRecord(

@@ -173,9 +173,9 @@ def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spread_out(content: dict[str, Any], document: YamlDocument) -> None:
-    """Replace the families in a study by their checkpoints, in place.
+    """Replace each family of checkpoints among the models of a study by the names of its checkpoints, in place.
 
-    Raises StudyError if a family is invalid.
+    Raises StudyError, with the line in `document`, if a family is invalid.
     """
     listed: list[object] = []
     families: dict[str, dict[str, int]] = {}

@@ -97,7 +97,10 @@ def study_of_task(
 
 
 def _fields(task: Path, above: Sequence[Path]) -> dict[str, Any]:
-    """Return the fields of a task file, which override the fields of the files that it includes."""
+    """Return the fields of a task file, which override the fields of the files that it includes.
+
+    `above` lists the files that include `task`. Raises DataError if `task` includes itself or has no fields.
+    """
     if task.resolve() in above:
         raise DataError("includes itself", file=task, field="include")
     fields = read_yaml(task, _TaskLoader).content
@@ -226,7 +229,7 @@ def _literal(value: object) -> object:
 
 
 def _pairs(item: _Item, group: str, delimiter: str) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of `_COLUMNS` for each wrong answer; white space before an answer is part of the answer."""
+    """Yield a table row with the columns `_COLUMNS` for each wrong answer; answers include white space before them."""
     prefix = item.context.rstrip()
     between = item.context[len(prefix) :] + delimiter
     good = between + item.answers[item.right]

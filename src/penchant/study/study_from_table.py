@@ -63,8 +63,8 @@ def study_of_table(
 ) -> UserStudy:
     """Write a study of a user's table into a directory, and test the study with each model.
 
-    `name` is an instrument's name or alias; `columns` names the columns of fields that are not recognised; `settings`
-    are further parameters of the probe, and `comment` are lines for the top of the study file. Raises DataError if the
+    `name` is an instrument's name or alias; `columns` maps fields to the columns that contain them; `settings` are
+    further parameters of the probe, and `comment` are lines for the top of the study file. Raises DataError if the
     table does not suit the instrument, MethodError for an instrument that reads no such tables, OutputError if a file
     exists already, and ModelError for a model that cannot be loaded. After an error, no file is left.
     """
@@ -110,7 +110,10 @@ def _write(text: str, target: Path, written: list[Path]) -> None:
 
 
 def _utf8_copy(file: Path, directory: Path, written: list[Path]) -> Iterator[str]:
-    """Write a copy in UTF-8 of a text file in a single-byte encoding, and yield a line that names words to check."""
+    """Copy a text file to UTF-8 if it is in a single-byte encoding, and yield a line that names words to check.
+
+    The path of the copy is appended to `written`.
+    """
     with opened(file) as stream:
         data = stream.read()
     encoding = "" if is_binary(data[:16]) else single_byte(data)
@@ -197,7 +200,7 @@ def _split(texts: Sequence[str], model: Model) -> str:
 
 
 def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model, every: int) -> float:
-    """Return the estimated time in seconds to measure all texts, given their number `every`, from a few items."""
+    """Estimate the time in seconds to measure all texts by measuring a few; `every` is the number of all texts."""
     pilot = probe.model_copy(update={"limit": PILOT})
     few = len(pilot.texts(base))
     pilot = pilot if few else probe

@@ -23,8 +23,9 @@ COLUMN = "text"
 def write_texts(study: Path, out: Path, base: Sequence[Path], **changes: Any) -> int:
     """Write the distinct texts that a study scores to a table with one column; return their number.
 
-    `changes` override settings of the study file. Raises StudyError if no probe supports scores from another program,
-    and MethodError if the suffix of `out` is unknown or a setting needs the model itself.
+    `base` lists the data directories, and `changes` override settings of the study file. Raises StudyError if no probe
+    supports scores from another program, and MethodError if the suffix of `out` is unknown or a setting needs the model
+    itself.
     """
     write = _WRITERS.get(out.suffix)
     if write is None:

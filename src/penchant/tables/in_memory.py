@@ -97,7 +97,7 @@ def is_missing(value: object) -> bool:
 
 
 def require_text(value: object, wanted: str, where: str) -> None:
-    """Raise DataError if the value at `where` is missing, blank, or not a text."""
+    """Raise DataError if the value at `where`, which messages call `wanted`, is missing, blank, or not a text."""
     if not isinstance(value, str):
         hint = "leave it out, or give a text" if is_missing(value) else f"give a text, as in {str(value)!r}"
         raise DataError(_misfit(value, wanted), where=where, hint=hint)
@@ -207,7 +207,7 @@ def as_yaml(value: Any) -> Any:
 
 
 def _stored(texts: Mapping[str, str]) -> Path:
-    """Write files to a folder named after a hash of their contents and return the folder."""
+    """Write files (name: content) to a folder named after a hash of all contents, and return the folder."""
     content = "".join(texts.values()).encode("utf-8", "surrogatepass")
     folder = _home() / hashlib.sha256(content).hexdigest()[:12]
     folder.mkdir(exist_ok=True)

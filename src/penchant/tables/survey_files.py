@@ -19,8 +19,8 @@ _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01")
 class Labels(dict[str, Mapping[object, str]]):
     """Value labels of each column: a mapping from column to labels by code.
 
-    `columns` maps columns to their own labels; `declared` maps columns to the codes of user-missing values, keyed by
-    case number; `asked` maps columns to the statements presented to respondents.
+    `columns` maps columns to their variable labels; `declared` maps columns to the codes of user-missing values, keyed
+    by case number; `asked` maps columns to the statements presented to respondents.
     """
 
     columns: Mapping[str, str] = {}

@@ -27,7 +27,7 @@ class FileRow(NamedTuple):
     def number(self, value: object, file: Path | None = None, field: str | None = None) -> object:
         """Return the number that a string represents; other values are returned unchanged.
 
-        Raises DataError, with the place if `file` and `field` are given, if the number is ambiguous.
+        Raises DataError if the number is ambiguous; `file`, `field` and the row's line are its location.
         """
         if not isinstance(value, str):
             return value

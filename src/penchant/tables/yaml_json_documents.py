@@ -44,7 +44,7 @@ def as_written(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a text like `as_written`, normalised to NFC, for values that are compared, such as ids and labels."""
+    """Return a string as `as_written` does, normalised to NFC, for values that are compared, such as ids and labels."""
     return canonical(as_written(value))
 
 

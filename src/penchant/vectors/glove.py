@@ -208,7 +208,10 @@ def _merged(a: _Sums, b: _Sums) -> _Sums:
 
 
 def _joined(shares: list[list[_Sums]], size: int) -> Cooccurrences:
-    """Concatenate the parts of the table, freeing each part as soon as it is copied."""
+    """Merge the sums in each share of the word pairs, and concatenate the shares; `size` is the number of words.
+
+    Each share is freed as soon as it is copied.
+    """
     for share in shares:
         while len(share) > 1:
             share.append(_merged(share.pop(), share.pop()))

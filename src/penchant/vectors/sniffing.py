@@ -62,7 +62,7 @@ def begins_as_vectors(path: str | Path) -> None:
 
 
 def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
-    """Return the path of a matrix's vocabulary, by default beside the matrix. Raises ModelError if it is missing."""
+    """Return the path of the vocabulary of a `.npy` file, by default beside it. Raises ModelError if it is missing."""
     beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
     places = beside if vocabulary is None else [Path(vocabulary)]
     for place in places:

@@ -153,7 +153,7 @@ class _Collected:
         self.read = 0
 
     def add(self, words: Sequence[bytes], block: Matrix, first: int, unit: str = "line") -> None:
-        """Add a block of rows; `first` is the number of its first line (or word) in the file."""
+        """Add a block of rows; `first` is the number in the file of its first `unit` (line or word), for messages."""
         finite = np.isfinite(block).all(axis=1)
         if not finite.all():
             row = int(np.argmin(finite))
@@ -365,7 +365,7 @@ def _ends_in_numbers(word: bytes) -> bool:
 
 
 def _bad_line(block: bytes, collected: _Collected, dimension: int, line: int) -> ModelError:
-    """Return the error for the first invalid line of a block."""
+    """Return the error for the first invalid line of a block that begins at line `line` of the file."""
     for number, raw in enumerate(block.split(b"\n")[:-1], line):
         fields = raw.rstrip(b" \r").split(b" ")
         word = b" ".join(fields[:-dimension])

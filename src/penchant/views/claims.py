@@ -159,7 +159,7 @@ class Claim:
         return words.get("unclear") or f"{words.facts['it']} is unclear whether {whether}: {words.facts['each']}"
 
     def _settled(self, verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> bool:
-        """Return whether all models of these verdicts also have a clear verdict."""
+        """Return whether all models of `verdicts` have a clear verdict in `every`; false for pairs of models."""
         clear = {verdict.models for verdict in every if verdict.kind in (YES, NO)}
         return not self.compared and clear.issuperset(verdict.models for verdict in verdicts)
 
@@ -167,7 +167,7 @@ class Claim:
         return 0 if verdict.row is None else abs(verdict.row["value"] - self.shown.null)
 
     def _each(self, verdicts: Sequence[Verdict], several: bool, words: Text) -> str:
-        """Describe the first estimates, with their models and levels (such as groups), and count the others."""
+        """Describe the first estimates, with levels (such as groups) and, if `several`, models; count the others."""
         known = [(verdict, self._shown_row(verdict)) for verdict in verdicts if verdict.row and measured([verdict.row])]
         most = len(known) if len(known) <= MOST + 1 else MOST if verdicts[0].kind == YES else 1
         parts = []

@@ -1,4 +1,4 @@
-"""Declarative figures of estimates with intervals: a row per level of one factor, a mark per model or other level."""
+"""Declarative figures of estimates with intervals: rows for levels of a factor, marks for models or another factor."""
 
 from __future__ import annotations
 
@@ -188,8 +188,9 @@ def interval_layers(
 ) -> list[Any]:
     """Return the chart layers of intervals and points: a line for each value of the field `row`, a mark for each level.
 
-    `marks` is the field that contains the `levels`, `order` the order of the rows, and `form` the number format of
-    tooltips. Colours and shapes are numbered by `levels`, or follow their order. The axis of a long plot is at the top.
+    `marks` is the field that contains the `levels`, `order` the order of the rows, `axis` the title of the axis, and
+    `form` the number format of tooltips. Colours and shapes are numbered by `levels`, or follow their order. The axis
+    of a long plot is at the top.
     """
     across = alt.Axis(orient="top" if len(order) > LONG else "bottom", labelFlush=False)
     names = list(levels)
@@ -218,7 +219,7 @@ _TOOLTIPS = (("value", "value"), ("low", "from"), ("high", "to"))
 
 
 def reference(x: float, *, log: bool = False) -> Any:
-    """Return a dashed line at `x`; if `x` is not 0, the axis need not include 0, and may be logarithmic."""
+    """Return a dashed line at `x`; if `x` is not 0, the axis need not include 0, and is logarithmic if `log`."""
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=False)
     place = alt.X("x:Q", scale=scale) if x else "x:Q"
     return alt.Chart(inline([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
@@ -228,6 +229,7 @@ def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = 
     """Return a figure with the title and description in `text`.
 
     The table that lists the plotted values is named in `text.yaml` or by `numbers`; otherwise its name is `name`.
+    `picks` is as in `Figure`.
     """
     own = text.below("figures", name)
     table = own.get("numbers") or (name if numbers is None else numbers)

@@ -22,9 +22,9 @@ _NO_SUMS = ("aul", "aula")
 class ItemColumn:
     """A column of the item table, identified by its name in the items; omitted if the items lack it.
 
-    `kind` is as in `report.item_browser.BrowserColumn`. If `varies`, the column is omitted unless it has several
-    values, and differs from those before it. `digits` and `signed` format numbers. The heading is the name unless
-    `text.yaml` has one under `items`, `columns`.
+    `kind` is as in `report.item_browser.BrowserColumn`. If `varies`, the column is omitted if all its values are equal,
+    or if it equals an earlier column with `varies`. `digits` and `signed` format numbers. The heading is the name
+    unless `text.yaml` has one under `items`, `columns`.
     """
 
     name: str

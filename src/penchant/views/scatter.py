@@ -51,9 +51,10 @@ class Panel:
 class Scatter:
     """Scatter plot of the fields `x` and `y`, with a colour per panel, and axes that panels share unless `apart`.
 
-    The tooltip shows the fields in `told`, with numbers in the given formats. `names` is the field that labels points
-    if there is room; points far from the centre take precedence. `text.yaml` has the titles of the axes (`x` and `y`).
-    `numbers` is the name of the table that lists the plotted values, by default `name`. `picks` is as in `Figure`.
+    The tooltip shows the fields in `told`, which maps them to number formats ("" for text). `side` is the width and
+    height of a panel in pixels. `names` is the field that labels points if there is room; points far from the centre
+    take precedence. `text.yaml` has the titles of the axes (`x` and `y`). `numbers` is the name of the table that lists
+    the plotted values, by default `name`. `picks` is as in `Figure`.
     """
 
     name: str
@@ -122,7 +123,7 @@ def _ends(points: Sequence[Point], name: str) -> Ends:
 
 
 def _with_room(points: Sequence[Point], axes: Sequence[_Axis], names: str, side: int) -> set[int]:
-    """Return the indices of the points whose labels fit; points far from the centre take precedence."""
+    """Return the indices of the points whose labels (field `names`) fit; points far from the centre take precedence."""
     at = [tuple(axis.place(point, side) for axis in axes) for point in points]
     middle = [fmean(column) for column in zip(*at, strict=True)]
     placed: list[tuple[float, float, float]] = []

@@ -17,7 +17,7 @@ HEADS = {"holm": "p (Holm)", "pair": "difference"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the `key` of its heading in `text.yaml`, a function that returns a `cell`, and the default `none`."""
+    """A column: the `key` of its heading in `text.yaml`, a function that returns a `cell`, `none` for empty cells."""
 
     key: str
     cell: Callable[[Line], Cell]

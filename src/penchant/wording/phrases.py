@@ -178,7 +178,7 @@ def spanning(phrases: Sequence[Phrase], between: str) -> str:
 
 
 def together(groups: Sequence[Notes]) -> str:
-    """Return the combined text of lists of notes that differ only in numbers."""
+    """Return one text for lists of notes that differ only in numbers, which become ranges."""
     return "; ".join(spanning(alike, "–") for alike in zip(*groups, strict=True))
 
 
@@ -243,7 +243,7 @@ def _written(phrase: Phrase) -> str:
 
 
 def every_code() -> Iterator[tuple[str, str, str, list[str]]]:
-    """Yield the catalogue, code, text and cited works of every known method and note."""
+    """Yield the catalogue, code, text and keys of cited works of every known method and note."""
     for catalogue in ("methods", "notes"):
         places = [("", _HERE / f"{catalogue}.yaml"), *((f"{name}.", path) for name, path in _FOLDERS.items())]
         for prefix, path in places:

@@ -69,7 +69,7 @@ class Text:
     def get(self, *keys: str, **facts: Any) -> str:
         """Return an entry with its placeholders filled in; "" if the entry is missing.
 
-        The parts of a list are joined by spaces.
+        If the entry is a list, its parts are joined by spaces.
         """
         entry = self._entry(keys)
         parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
@@ -81,7 +81,7 @@ class Text:
         return {**self.usual.get("meanings", {}), **document(self.path).get("meanings", {})}
 
     def has(self, *keys: str) -> bool:
-        """Return whether the text has an entry under the given keys."""
+        """Return whether there is an entry under the given keys."""
         return self._entry(keys) is not None
 
     def paragraphs(self, *keys: str) -> list[str]:

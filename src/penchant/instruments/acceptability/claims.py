@@ -19,7 +19,7 @@ AGREEMENT, BETTER, WEIGHT = 0.1, 0.05, 0.2
 
 
 def _corrected(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the differences in correlation between each of the other scores and the first score."""
+    """Yield the lines with each model's differences in correlation between its other scores and its first score."""
     for source in found:
         lines = source.only(At(measure=BETWEEN_SCORES))
         yield from (line for line in lines if line["score"].endswith(_first_score(lines[0])))

@@ -16,7 +16,10 @@ from penchant.stats.correlations import correlation_difference
 def differences(
     a: ComparedSide[AcceptabilitySettings], b: ComparedSide[AcceptabilitySettings], unlike: bool
 ) -> Iterator[Estimate]:
-    """Yield the difference a − b in Pearson's correlation with the judgements of the same sentences."""
+    """Yield the difference a − b in Pearson's correlation between scores and judgements of the same sentences.
+
+    `unlike`, which says that a and b are scored differently, has no effect.
+    """
     first = a.settings
     if a.how == b.how == MORCELA:
         one, other = (folded(side.items, side.settings) for side in (a, b))

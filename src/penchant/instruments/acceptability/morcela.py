@@ -112,9 +112,10 @@ def _alike(predictors: Array, judged: Array) -> Note | None:
 
 
 def parameter(fitted: MorcelaFit, which: str, *, level: float = 0.95) -> Estimate:
-    """Return β or γ with its interval and the test against SLOR (β = 1, γ = 0). Raises MethodError for other names.
+    """Return the parameter `which`, "β" or "γ", with its interval and a test against SLOR (β = 1, γ = 0).
 
-    The interval is unbounded, and therefore NaN, if the judgements do not clearly depend on log p.
+    The interval is unbounded, and therefore NaN, if the judgements do not clearly depend on log p. Raises MethodError
+    for any other name.
     """
     check_level(level)
     if which not in _NULL:

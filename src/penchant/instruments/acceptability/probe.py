@@ -58,7 +58,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`: the path of the table, then its column names."""
+        """Return the arguments of `read`: the path of the table, looked up in `base`, and its column names."""
         return self.find(self.data, base), *dict(self.columns).values()
 
     def read(self, path: Path, *columns: str) -> JudgedSet:
@@ -66,22 +66,25 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         return read_judged(path, self.columns)
 
     def items(self, read: JudgedSet) -> Sequence[JudgedSentence]:
-        """Return the sentences."""
+        """Return the sentences of a table, with their judgements."""
         return read.sentences
 
     def texts_of(self, item: JudgedSentence) -> Sequence[str]:
-        """Return the sentence preceded by its prefix."""
+        """Return a sequence of one text, the sentence preceded by its prefix."""
         return (item.prefix + item.sentence,)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the table of sentences and the tables of unigram counts."""
+        """Return the paths, looked up in `base`, of the table of sentences and of any tables of unigram counts."""
         return [self.read_set(base).path, *self._tables(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with method and scores set. Raises MethodError if the model does not support them."""
+        """Return the probe with an unset method or unset scores chosen for the model.
+
+        Raises MethodError if the method or a score does not suit the model.
+        """
         lm = sentence_model(model)
         method, counted = method_for(self.method, lm), not isinstance(lm, Scores) or lm.counted
         hows = self.normalisations() or _usual(method, unigrams=self.unigrams is not None, counted=counted)
@@ -139,7 +142,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         return signature.with_(normalise=how) if how in self.normalisations() else signature
 
     def measure(self, session: Session) -> Measured:
-        """Score all sentences, and add their judgements."""
+        """Score the sentences; return a table of them with scores and judgements, and cautions about the data."""
         asked = self.asked(session.base)
         prefixed = any(each.prefix for each in asked)
         session.expect(len(asked), inputs=1 + bool(set(PREFIXED) & set(self.normalisations())))

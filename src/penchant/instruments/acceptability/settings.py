@@ -28,7 +28,7 @@ def _each_once(names: Scores) -> Scores:
 
 
 class AcceptabilitySettings(Settings):
-    """Parameters of acceptability."""
+    """Parameters of the acceptability probe: judged sentences, scoring method and scores."""
 
     name: ClassVar[str] = "acceptability"
     limited: ClassVar[str] = "sentences"
@@ -69,5 +69,5 @@ class AcceptabilitySettings(Settings):
     """Sentences with text unknown to the tokenizer: `stop` the study (default), or `skip` and count them."""
 
     def normalisations(self) -> list[str]:
-        """Return the scores as a list; empty if they are not set."""
+        """Return the scores in `normalise` as a list; an empty list if it is not set."""
         return listed(self.normalise)

@@ -32,7 +32,7 @@ def _contrasts(source: RowSource) -> tuple[str, ...]:
 
 
 def _of(measure: str) -> Rows:
-    """Return a function that yields the estimates over all words of each contrast."""
+    """Return a function that yields the estimates of `measure` over all words, one for each contrast."""
 
     def rows(found: Sequence[RowSource]) -> Iterator[Line]:
         for source in found:
@@ -46,7 +46,10 @@ def _contrast(line: Line) -> str:
 
 
 def _mixed(slope: Line, results: Sequence[BaseResult]) -> str:
-    """Return "mixed" if the slope differs from 1, but not in the same direction if the text is taken as exact."""
+    """Return "mixed" if the slope differs from 1, but not in the same direction if the text is taken as exact.
+
+    Returns "" otherwise.
+    """
     exact = slope.at(measure=EXACT)
     if exact is None or judged(slope.row, _SLOPE, SLOPES)[0] != YES:
         return ""

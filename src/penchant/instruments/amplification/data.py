@@ -147,7 +147,7 @@ class Attribute:
         ]
 
     def sentences(self, contrast: WordContrast) -> Iterator[tuple[str, str, str, str, Span, Span]]:
-        """Yield side, group word, template, sentence and the spans of both words, by template and then side."""
+        """Yield side ("A" or "B"), group word, template, sentence and both words' spans, by template, then side."""
         for template in self.templates:
             for side, words in (("A", contrast.a), ("B", contrast.b)):
                 for word in words:

@@ -38,8 +38,9 @@ STEEPER = difference(SLOPE)
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: AmplificationSettings) -> Iterator[Estimate]:
     """Yield the differences (a − b) in slope, by contrast and kind, then in the mean of m − c over shared words.
 
-    Shared words are frequent enough in both texts. Words are resampled in both models at once; a word too rare in one
-    text is used for the other model only. Holm's adjustment is over the contrasts, and over the kinds.
+    m is a word's association in the model, c that in its text. Shared words are frequent enough in both texts. Words
+    are resampled in both models at once; a word too rare in one text is used for the other model only. Holm's
+    adjustment is over the contrasts, and over the kinds.
     """
     rows = [
         replace(row, by={"contrast": one.contrast, "kind": kind})

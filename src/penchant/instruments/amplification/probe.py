@@ -109,7 +109,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     def settle(self, model: Model) -> Self:
         """Return the probe unchanged.
 
-        Raises MethodError if the model is not a masked language model, or if `text` gives none for it.
+        Raises MethodError if the model is not a masked language model, or if `text` has no text for the model.
         """
         hint = "a word is scored with the group word masked, which may come before or after the word"
         texts_of(self.text, require_masked(self.name, model, hint).name)
@@ -184,7 +184,7 @@ def _leaks(read: AmplificationSet) -> Iterator[Note]:
 def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Scorer) -> pl.DataFrame:
     """Return one row for every sentence.
 
-    `fill` is the log-probability of the attribute word, all its pieces masked; `prior` the same with the group word
+    `fill` is the log-probability of the attribute word, all its tokens masked; `prior` the same with the group word
     masked too; `corrected` is fill − prior (Kurita et al. 2019, with the attribute word in place of their target).
     `counts` are the counts in the text, by contrast.
     """
@@ -219,7 +219,7 @@ def _about(contrast: WordContrast, attribute: Attribute, counts: GroupCounts) ->
 
 
 def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> list[str]:
-    """Return the texts of a model: those for all models, or those given for this model.
+    """Return the files, patterns, directories or URLs of a model's text: those for all models, or those for this model.
 
     A model is named as in the study: with or without revision, or by its directory. Raises MethodError if no
     key of `text`, or more than one, names the model.

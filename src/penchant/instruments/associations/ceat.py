@@ -47,7 +47,7 @@ ITEM = ("category", "label", "layer", "context", *FAMILY)
 
 @dataclass(frozen=True)
 class CombinedSamples(Measured):
-    """The combined samples of every category, layer, segment and sampling, and the controls by category."""
+    """The combined samples of every category, layer, segment and sampling, and the control of each category, if any."""
 
     combinations: tuple[Combination, ...] = ()
     controls: Mapping[str, str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return self._occurrences[places]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return an empty list: sentences that a model cannot process are left out and counted."""
+        """Return an empty list: sentences that a model cannot process are not refused, but left out and counted."""
         self.chosen(base)
         if self.sentences is not None:
             self.occurrences(base)
@@ -94,7 +94,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return [*self.stimuli(base).files, *(() if self.lacks_text() else self.places(base))]
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """Return the stimuli to find in running text, and the segments' bounds as strata of the sampling."""
+        """Return the stimuli to find in running text, and the sentence lengths, from the segments, to sample by."""
         words = tuple(words_of(self.chosen(base)))
         bounds = sorted({segment.length or segment.high or segment.low - 1 for segment in self._segments()} - {0})
         return TextNeeds(self.stimuli(base), words, (*bounds, f">{bounds[-1]}") if bounds else ("all",))

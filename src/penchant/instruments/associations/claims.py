@@ -33,9 +33,9 @@ def _category(line: Line) -> str:
 
 
 def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the category of a line ("" if it is the only one) and the labels of its four lists, keyed by set.
+    """Return "category", the category of an estimate ("" if it is the only one), and the labels of its lists by set.
 
-    The result is {} if nothing was measured, or if the results were saved by a version that did not store the labels.
+    The sets are X, Y, A and B. The result is {} if nothing was measured, or if the results do not store the labels.
     """
     labels: dict[str, str] = {}
     for result in results if measured([line.row]) else ():
@@ -49,7 +49,7 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
 
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the result of `_lists` with the sign of the effect, and a scope if interval and test disagree about 0."""
+    """Return the result of `_lists` with "sign" ("more" or "less"), and "scope" if interval and test disagree on 0."""
     lists = _lists(line, results)
     scope = {"scope": "for these words"} if at_odds(line.row) else {}
     return scope | ({**lists, "sign": "less" if line["value"] < 0 else "more"} if lists else {})
@@ -60,7 +60,11 @@ def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
 
 
 def _undecided(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return the reason that an effect size supports no verdict: "separated", "reversed" or "dependent"; else ""."""
+    """Return the reason that an effect size supports no verdict, else "".
+
+    "separated": the sets hardly overlap, so that there is no interval; "reversed": a one-sided test, but the effect is
+    clearly negative; "dependent": a clear effect from a test that treats sentences with one word as independent.
+    """
     if any(note.code == "associations.separated" for note in notes_of(line.row)):
         return "separated"
     one_sided = Signature.parse(line["signature"]).get("alternative") == "upper"

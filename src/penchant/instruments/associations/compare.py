@@ -68,9 +68,10 @@ def _standardised(s: Array) -> Array:
 
 
 def _gaps(a: Array, b: Array, exchanged: Array, rows: Sides) -> Array:
-    """Return the difference in d between the models, averaged over samples, for every pattern, shape (B,).
+    """Return the difference in d between two models, averaged over samples, for every pattern of exchange, shape (B,).
 
-    Rows marked in `exchanged` (B, R) are exchanged. d is in units of its largest possible value.
+    `a` and `b` (K, R) have the models' associations; rows with 1 in `exchanged` (B, R) are exchanged. d is in
+    units of its largest possible value.
     """
     n = a.shape[1]
     first = rows.side == 0

@@ -104,7 +104,7 @@ class _Units:
             self._half = np.empty((_ROWS, self.width), np.float16)
 
     def blocks(self, picks: NDArray[np.intp], share: float = 1) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield the unit vectors of `picks` times `share`, in blocks, each with the index of its first pick.
+        """Yield blocks of the unit vectors of `picks`, multiplied by `share`, each with the position of its first pick.
 
         Raises DataError for a vector that is zero or not finite.
         """

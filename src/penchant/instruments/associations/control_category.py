@@ -37,7 +37,7 @@ class CellWords:
 
     @property
     def key(self) -> Key:
-        """The category and the other levels that identify the measurement."""
+        """The category, followed by the other levels, such as layer and context, that identify the measurement."""
         by = self.cell.by
         return by["category"], *(value for name, value in by.items() if name not in ("category", "label"))
 
@@ -51,7 +51,8 @@ class CellWords:
     def draws(self, settings: AssociationSettings) -> Array:
         """Return d of every bootstrap resample.
 
-        Draws depend only on the words of a list, so that categories that share a list are resampled together.
+        The stimuli drawn from a list depend only on its words, so that categories with the same list are resampled
+        together.
         """
         cell = self.cell
         tables = np.asarray(cell.tables, dtype=np.float64)
@@ -70,7 +71,7 @@ class CellWords:
 
 
 def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: AssociationSettings) -> Array:
-    """Return how often each stimulus is drawn, shape (units, B), which depends only on the words of its list."""
+    """Return how often each of B resamples draws each stimulus, shape (units, B): equal for lists of the same words."""
     counts = np.empty((int(sides.unit.max()) + 1, settings.resamples))
     for side, words in enumerate(lists):
         units = np.sort(sides.units(side))  # in the order of their names
@@ -92,9 +93,9 @@ def beyond_controls(
     apart: Sequence[str] = (),
     whole: str = "",
 ) -> list[Estimate]:
-    """Return the effect size of every category minus that of its control at the same layer and context.
+    """Return the effect size of every category that has a control minus the control's at the same layer and context.
 
-    Holm's adjustment is over the family that `together` names.
+    `placed` has the measured categories; `together` names the families of Holm's adjustment from `apart` and `whole`.
     """
     return with_holm(_differences(placed, controls, settings), together(BEYOND, apart, whole=whole))
 

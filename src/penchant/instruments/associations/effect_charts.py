@@ -142,9 +142,9 @@ def _lines(shown: pl.DataFrame, factor: str, field: str, unit: str) -> alt.Conca
 
 
 def by_samples(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of the published interval against the number of samples; None for instruments without samples.
+    """Return a chart of CEAT's interval, computed as published, by number of samples; None for other instruments.
 
-    The published interval shrinks with the number of samples; the one over stimuli, drawn behind it, does not.
+    This interval shrinks with the number of samples; the interval over stimuli, drawn behind it, does not.
     """
     first, (known, _) = stacked(results, FIRST), _known(results)
     if not len(first):

@@ -31,7 +31,7 @@ _WORDS = 2
 
 
 def effects(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of effect sizes with intervals.
+    """Return a chart of effect sizes with intervals, or None if no effect size is known.
 
     On each side of an interval are the words that move the effect size to that side.
     """
@@ -46,9 +46,9 @@ def effects(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _by_layer(found: Sequence[RowSource]) -> list[tuple[RowSource, str]]:
-    """Return one source of known estimates per model and layer, each with its layer.
+    """Return the rows with a value, split into one source per model and layer, each with its layer.
 
-    If there are several layers, sources are named after model and layer.
+    If there are several layers, the sources are named after model and layer.
     """
     several = len(levels(rows_of(found, *HEADLINE), "layer")) > 1
     return [
@@ -59,7 +59,7 @@ def _by_layer(found: Sequence[RowSource]) -> list[tuple[RowSource, str]]:
 
 
 def _moving(source: RowSource, layer: str) -> Iterator[tuple[tuple[str], tuple[str, str]]]:
-    """Yield each category with the words that lower its effect size and the words that raise it."""
+    """Yield each category with the words that most lower its effect size at a layer, and those that most raise it."""
     assert source.result is not None
     for part in influences(source.result, "context", "sampling", "samples"):
         if part["layer"][0] == layer:
@@ -101,7 +101,7 @@ def _chart(rows: list[dict[str, Any]], names: Sequence[str], axis: str) -> alt.L
 
 
 def ends(rows: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Return the ends of an axis for all intervals and 0, rounded outwards to halves."""
+    """Return the ends of an axis that covers the intervals of all rows and 0, rounded outwards to halves."""
     low, high = min(0.0, *(row["from"] for row in rows)), max(0.0, *(row["to"] for row in rows))
     return math.floor(2 * low) / 2, math.ceil(2 * high) / 2 or 0.5
 

@@ -86,7 +86,10 @@ class Stimuli:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Associations of shape (K contexts, R, C), with the stimuli of the R rows and C columns."""
+    """K tables of associations (one, or one per sample), shape (K, R, C), with the stimuli of their rows and columns.
+
+    `by` has the category and the other factors; if `paired`, the two sets of columns form pairs by position.
+    """
 
     by: Mapping[str, str]
     tables: Table
@@ -186,7 +189,10 @@ def sided(alternative: str) -> dict[str, object]:
 
 
 def bootstrap(code: str, what: str, smallest: int, lost: int, settings: AssociationSettings) -> Method:
-    """Describe a bootstrap interval over `what`, from which `lost` draws were left out."""
+    """Describe a bootstrap interval over `what` as the method `code`; `lost` draws were left out.
+
+    `smallest` is the number of stimuli in the smallest set.
+    """
     drawn = {"resamples": settings.resamples, "lost": lost or None, "seed": settings.seed}
     return Method(code, what=what, smallest=smallest, **drawn)
 
@@ -251,7 +257,7 @@ def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Cal
 
 
 def towards(cell: Cell) -> tuple[Array, Array]:
-    """Return s of every row with respect to the columns, and s of every column with respect to the rows."""
+    """Return the association s of every row with the columns, and that of every column with the rows."""
     mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
     return contrasts(mean, cell.columns), contrasts(mean.T, cell.rows)
 
@@ -274,7 +280,7 @@ ITEM = ("category", "label", "layer", "context")
 class Filled:
     """A cell with the stimuli of its rows (`down`) and columns (`across`), each as (side, word, text).
 
-    `labels` are the labels of the four lists, by side.
+    A side is X, Y, A or B; `labels` has the labels of the four lists by side.
     """
 
     cell: Cell

@@ -14,10 +14,11 @@ from penchant.stats.association import effect_size
 
 
 def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
-    """Yield the stimuli of each effect size, most influential first, at the levels of `factors` that `only` selects.
+    """Yield a table of the stimuli of each effect size, most influential first, with one level for each of `factors`.
 
-    The columns are category, label, layer, side, stimulus, association, d, and `without`: d without the stimulus. For
-    CEAT, d is computed from mean associations. Effect sizes of the log-probability bias score are over attributes.
+    `only` selects the level. The columns are category, label, layer, side, stimulus, association, d, and `without`: d
+    without the stimulus. For CEAT, d is computed from mean associations. Effect sizes of the log-probability bias score
+    are over attributes.
     """
     rows = with_factors(result.summary).filter(measure=ASSOCIATION) if _over_attributes(result) else result.items
     for _, part in only(with_factors(rows), *factors).group_by("category", "layer", maintain_order=True):
@@ -40,7 +41,7 @@ def _over_attributes(result: BaseResult) -> bool:
 
 
 def _without_words(items: pl.DataFrame, result: BaseResult) -> pl.DataFrame:
-    """Return the words of an effect size with their mean associations, or its sentences if the unit is the sentence."""
+    """Return the words of an effect size (sentences, if they are the unit) with association, `d` and `without`."""
     name = "text" if result.signature.get("unit") == "sentence" else "word"
     x, y = (items.filter(side=side)["association"].to_numpy() for side in "XY")
     whole = effect_size(x, y, ddof=int(result.signature["ddof"]))

@@ -147,7 +147,7 @@ def _fillers(category: Category, stimuli: Stimuli) -> list[list[tuple[str, str]]
 
 
 def _called(fillers: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return the name of every word in item ids: the word, with its set if both sets of a slot have it."""
+    """Return the name of each (set, word) in item ids: the word, with its set if both sets of a slot have it."""
     sides = Counter(("XY" if side in "XY" else "AB", word) for side, word in fillers)
     return {
         (side, word): f"{word} ({side})" if sides["XY" if side in "XY" else "AB", word] > 1 else word
@@ -170,10 +170,10 @@ class ScoredSentences(Measured):
 class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
     """The log-probability bias score of masked models.
 
-    `run` returns items (one row per sentence: fill, prior and corrected score of its target) and a summary: for every
-    category and sentence structure the effect size over attributes, the differences of fill, prior and corrected scores
-    between the two sets of targets, and the association of every attribute. A word that occurs twice in a list, if
-    `duplicates` allows it, counts once.
+    `run` returns items (one row per sentence: the score of its target with the attribute visible, `fill`, and masked,
+    `prior`, and their difference, `corrected`) and a summary: for every category and sentence structure the effect size
+    over attributes, the differences of the three scores between the two sets of targets, and the association of every
+    attribute. A word that occurs twice in a list, if `duplicates` allows it, counts once.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
@@ -181,7 +181,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
     _borrowed: dict[tuple[Path, str], StimulusSet] = PrivateAttr(default_factory=dict)
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
-        """Return the stimuli, with the contexts of another set if one is named. Raises DataError for an invalid set."""
+        """Return the stimuli, with the contexts of the set named in `contexts`, if any. Raises DataError if invalid."""
         stimuli = super().stimuli(base)
         if self.contexts is None:
             return stimuli
@@ -191,7 +191,7 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
         return self._borrowed[key]
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields of this instrument's own parameters, with the set of contexts if one is named."""
+        """Return the signature fields of this instrument's own parameters, and the set named in `contexts`, if any."""
         own = super().particulars(base)
         if self.contexts is None:
             return {name: value for name, value in own.items() if name != "contexts"}
@@ -240,7 +240,10 @@ class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
         return bias_estimates(measured.items, measured.categories, measured.stimuli, self)
 
     def cautions(self, measured: ScoredSentences, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Yield cautions about attributes that leak, tokens that extend into suffixes, and unequal target lengths."""
+        """Yield cautions about attributes that leak, tokens that extend into suffixes, and unequal target lengths.
+
+        An attribute leaks if its sentence also contains it outside its slot.
+        """
         return bias_cautions(measured.items)
 
     def _left_out(self, base: Sequence[Path]) -> Iterator[str]:

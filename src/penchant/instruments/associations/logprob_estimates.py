@@ -37,7 +37,7 @@ OF_TEMPLATE = "effect size in one template"
 
 
 def difference(score: str) -> str:
-    """Name the measure of the difference in mean score between the two sets of targets."""
+    """Return the name of the measure for the difference in mean `score` between the two sets of targets."""
     return f"difference of {score} scores"
 
 
@@ -149,7 +149,10 @@ def _sides(stimuli: Sequence[tuple[str, str]]) -> Sides:
 def _differences(
     cells: Mapping[str, Cell], words: Sequence[tuple[str, str]], settings: AssociationSettings
 ) -> Iterator[Estimate]:
-    """Yield the difference in mean score between the two sets of targets, for every score and set of attributes."""
+    """Yield the difference in mean score between the two sets of targets, for every score and set of attributes.
+
+    `words` are the attributes, as (set, word) pairs.
+    """
     cell = cells[SCORES[0]]
     draws = resampled_contrasts(
         np.stack([cells[score].tables[0] for score in SCORES]),
@@ -186,7 +189,10 @@ def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Associ
 
 
 def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Yield cautions about attributes that leak, tokens that extend into suffixes, and unequal target lengths."""
+    """Yield cautions about attributes that leak, tokens that extend into suffixes, and unequal target lengths.
+
+    An attribute leaks if its sentence also contains it outside its slot.
+    """
     leaks = items.filter("leaks").select("category", "template", "attribute").unique(maintain_order=True)
     if len(leaks):
         category, template, attribute = leaks.row(0)

@@ -94,7 +94,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return spread(places, most, seed=self.seed, content=lambda i: (words[i],), group=lambda i: "")
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return an empty list: stimuli unknown to a model are counted as missing."""
+        """Return an empty list: stimuli unknown to a model are not refused, but counted as missing."""
         self.chosen(base)
         return []
 

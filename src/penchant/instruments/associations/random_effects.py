@@ -38,8 +38,8 @@ _STEPS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000
 class Combination:
     """The samples of one category in one layer, segment and sampling, and the results computed from them.
 
-    `resampled` has the mean effect size of every resample of stimuli and samples. `whole` and `filled` are None if a
-    list of stimuli is empty.
+    `resampled` has the mean effect size of every resample of stimuli and samples. `whole` (the effect
+    sizes of the samples) and `filled` (their cosines) are None if a list of stimuli is empty.
     """
 
     by: Mapping[str, str]
@@ -82,7 +82,7 @@ class Combination:
             yield published(part, settings, by, measure=FIRST)
 
     def placed(self, settings: CEATSettings) -> CellWords | None:
-        """Return the combined effect size with its cell and word lists; None if there is no effect size."""
+        """Return the combined effect size with its tables and word lists; None if there is no effect size."""
         whole, filled = self.whole, self.filled
         if whole is None or filled is None or np.isnan(whole.effects).any() or not (whole.variances > 0).all():
             return None
@@ -90,7 +90,7 @@ class Combination:
         return CellWords(filled.cell, self.stimuli.sets, combined.effect)
 
     def _spread(self, whole: Contextual, filled: Filled, settings: CEATSettings) -> Iterator[Estimate]:
-        """Yield τ and I² between samples, beyond the variance over stimuli, and the interval of a further sample."""
+        """Yield τ and I² of the variance between samples beyond that over stimuli, and the d of a further sample."""
         level, by, rows = settings.level, self.by, filled.cell.rows
         own = effect_variance(whole.effects, len(rows.side), largest_effect(rows, ddof=settings.ddof))
         if (own > 0).all():

@@ -1,4 +1,7 @@
-"""Effect sizes d from tables of associations: the difference of mean s between two sets of rows over the sd of s."""
+"""Effect sizes d from tables of associations: the difference in mean s between two sets of rows, divided by the sd.
+
+s is the association of a row: its mean over the first set of columns minus that over the second.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ class Sides:
 
 
 def contrasts(table: Table, columns: Sides) -> Array:
-    """Return s of every row, (…, R) from (…, R, C): its mean over the first columns minus that over the second."""
+    """Return s of every row, (…, R) from (…, R, C): mean over the first set of columns minus mean over the second."""
     array = np.asarray(table, dtype=np.float64)
     first = columns.side == 0
     s: Array = array[..., first].mean(axis=-1) - array[..., ~first].mean(axis=-1)
@@ -208,7 +211,7 @@ def _mix(weights: Array, columns: Sides) -> Array:
 
 
 def _drawn(sides: Sides, resamples: int, rng: np.random.Generator, *, paired: bool = False) -> Array:
-    """Return the number of times each stimulus was drawn, (units, B)."""
+    """Draw bootstrap resamples; return the number of times each stimulus was drawn, (units, B)."""
     sizes = [len(sides.units(side)) for side in (0, 1)]
     if paired and sizes[0] != sizes[1]:
         raise DataError(f"sets of {sizes[0]} and {sizes[1]} stimuli cannot be paired", where="association")
@@ -236,7 +239,7 @@ def effects_without(table: Table, rows: Sides, columns: Sides, *, ddof: int = 1)
 
 
 def _all_but(sides: Sides) -> Array:
-    """Return weights (n, units) that leave out one stimulus each: 1 for other rows; NaN if its set has no other."""
+    """Return weights (n, units): column j is 0 for the rows of stimulus j, else 1; NaN if its set has no other."""
     weights: Array = (sides.unit[:, None] != np.arange(int(sides.unit.max()) + 1)).astype(np.float64)
     for side in (0, 1):
         units = sides.units(side)

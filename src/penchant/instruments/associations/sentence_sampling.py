@@ -23,7 +23,7 @@ from penchant.wording.phrases import Note
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The rows of a segment drawn for one word, one per sample.
+    """The occurrences of one word drawn from a segment, one per sample, as row numbers.
 
     `usable` is the number of distinct rows to choose from, counted up to the larger of the number of samples and the
     probe's `minimum`.
@@ -40,7 +40,7 @@ class Cut:
     `frame` has the occurrences, `rows` the row numbers of each word in sampling order, `words` all stimuli. `drawn` has
     the rows drawn, by sampling and number of samples, then by word. `places` and `keys` have the texts and spans of
     those rows and their keys in the vector store; `reasons` has the reason the model cannot read a row ("" if it can).
-    With `root_only` only the pieces of the root, without suffixes, are read.
+    With `root_only`, only the root of a word, without suffixes, is read.
     """
 
     segment: Segment
@@ -70,7 +70,7 @@ class Cut:
         return cls(segment, frame, rows, probe.pieces == "root", words)
 
     def draw(self, probe: CEATSettings, lm: LanguageModel, scorer: Scorer) -> None:
-        """Choose the sentences of every sampling, leaving out those the model cannot process."""
+        """Draw sentences for every sampling and number of samples, leaving out those the model cannot process."""
         for sampling in probe.sampling:
             for n in probe.samples:
                 self.drawn[sampling, n] = {word: self._draw(word, sampling, n, probe, lm, scorer) for word in self.rows}

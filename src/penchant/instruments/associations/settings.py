@@ -74,7 +74,7 @@ class AssociationSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _compatible(cls, fields: Any) -> Any:
-        """Fill in parameters that are not set, with values from the preset."""
+        """Fill in parameters that are not set from the preset named by `compat`."""
         if isinstance(fields, dict) and isinstance(fields.get("compat"), str):
             name = fields["compat"]
             if name not in cls.presets:

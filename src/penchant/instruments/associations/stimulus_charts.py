@@ -90,7 +90,7 @@ def scores(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _by_attributes(model: str, result: BaseResult) -> list[tuple[str, pl.DataFrame]]:
-    """Return a model's items under its name, split by list of attributes if there are at most two."""
+    """Return a model's items with its name, split by list of attributes if there are at most two lists."""
     lists = result.items["attribute_list"].unique(maintain_order=True)
     if len(lists) > len(SIDES) // 2:
         return [(model, result.items)]

@@ -34,7 +34,7 @@ def _known(file: Path) -> bool:
 
 
 def _lists(table: UserTable) -> dict[str, list[str]]:
-    """Return the words of four lists, by name: one column per list, or a column of words and one of list names."""
+    """Return the words of four lists by name, read from one column per list or from the columns `list` and `word`."""
     lists: dict[str, list[str]] = {}
     if {"list", "word"} <= table.columns.keys():
         for name, word in zip(table.cells("list"), table.cells("word"), strict=True):

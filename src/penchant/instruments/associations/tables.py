@@ -1,4 +1,4 @@
-"""The tables of association tests; their words are in `text.yaml`."""
+"""The tables of association tests in a report; their texts are in `text.yaml`."""
 
 from __future__ import annotations
 

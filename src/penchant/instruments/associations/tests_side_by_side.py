@@ -80,7 +80,7 @@ def _heads(results: Sequence[BaseResult]) -> list[str]:
 
 
 def tables(results: Sequence[BaseResult], text: Text) -> list[ReportTable]:
-    """Return effect sizes by category and column, and a description of each column."""
+    """Return two tables: effect sizes by category and column, and a description of each column."""
     shown_columns = columns(results)
     labels = _labels(shown_columns)
     rows = []
@@ -127,7 +127,7 @@ def _about(shown_columns: Sequence[MeasureColumn], text: Text) -> ReportTable:
 
 
 def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
-    """Return the table as a heat map."""
+    """Return a list with one figure: the effect sizes by category and column as a heat map."""
     shown_columns = columns(results)
     labels = _labels(shown_columns)
     rows = []
@@ -184,7 +184,7 @@ def agreement(results: Sequence[BaseResult], text: Text) -> list[Answer]:
 
 
 def across(text: Text) -> Section:
-    """Return the section across measures, with the given texts."""
+    """Return the report section that compares the measures, with its wording from `text`."""
     text = text.given(significant=SIGNIFICANT)
 
     def methods(results: Sequence[BaseResult]) -> list[str]:

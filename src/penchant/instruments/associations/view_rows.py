@@ -40,7 +40,7 @@ def context_name(name: str) -> str:
 
 
 def context_title(name: str, context: str) -> str:
-    """Return the heading of a context in a column or panel; the length of a segment is given in words."""
+    """Return the heading of a context in a column or panel; for a segment of CEAT, its length, such as "25 words"."""
     if name != "ceat":
         return context
     return "whole sentences" if context == EVERY else f"{context.replace('>', '> ')} words"
@@ -52,7 +52,7 @@ def named(category: str, label: str) -> str:
 
 
 def stacked(results: Sequence[BaseResult], *measures: str) -> pl.DataFrame:
-    """Return the estimates of some measures of all models, sorted by category.
+    """Return the estimates of `measures` for all models, sorted by category.
 
     They have a column `who` for the model and one for every factor.
     """
@@ -63,7 +63,10 @@ def stacked(results: Sequence[BaseResult], *measures: str) -> pl.DataFrame:
 
 
 def ordered(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
-    """Stack tables, sorted by category and then in their own order. A label equal to its category becomes empty."""
+    """Stack named tables, with the names as column `who`, sorted by category; order is otherwise kept.
+
+    A label equal to its category becomes empty.
+    """
     whole = pl.concat([with_factors(frame).with_columns(pl.lit(who).alias("who")) for who, frame in frames])
     if not len(whole):
         return whole
@@ -113,7 +116,7 @@ def _length(context: str) -> float:
 
 
 def families(frame: pl.DataFrame, name: str) -> str:
-    """Return the scope of Holm's adjustment: all categories, and the layers and contexts if there are several."""
+    """Describe the scope of Holm's adjustment: all categories, and the layers and contexts if there are several."""
     factors = [factor for factor in several(frame) if factor in ("layer", "context")]
     words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
     if "context" in factors and name == "logprob-bias":
@@ -163,13 +166,16 @@ Columns: TypeAlias = Callable[[Sequence[RowSource]], list[Column]]
 
 
 def probe_of(found: Sequence[RowSource]) -> str:
-    """Return the name of the instrument that produced some sources."""
+    """Return the name of the instrument that produced the rows of the sources."""
     result = found[0].result
     return (Signature.parse(found[0].frame["signature"][0]) if result is None else result.signature)["probe"]
 
 
 def stacked_rows(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the rows sorted by category, with a column for every factor; a label equal to its category is empty."""
+    """Return the sources with rows sorted by category and a column for every factor.
+
+    A label equal to its category becomes empty.
+    """
     whole = ordered((str(i), source.frame) for i, source in enumerate(found))
     return [replace(source, frame=whole.filter(who=str(i)).drop("who")) for i, source in enumerate(found)]
 
@@ -192,7 +198,7 @@ def shown_at(
 
 
 def rows_of(found: Sequence[RowSource], *measures: str) -> pl.DataFrame:
-    """Return the rows of some measures of all sources."""
+    """Return the rows of `measures` from all sources as one table."""
     return pl.concat([source.frame.filter(pl.col("measure").is_in(measures)) for source in stacked_rows(found)])
 
 
@@ -204,7 +210,10 @@ def heads(rows: pl.DataFrame, name: str, who: Column, *left_out: str) -> list[Co
 
 
 def varying(*measures: str, rest: Sequence[Column], within: Kept = stacked_rows) -> Columns:
-    """Return a function that builds the columns of a table of `measures`: those that identify a row, then `rest`."""
+    """Return a function that builds the columns of a table of `measures`: those that identify a row, then `rest`.
+
+    A factor has a column if it has several levels in the rows that `within` returns.
+    """
 
     def columns(found: Sequence[RowSource]) -> list[Column]:
         return [*heads(rows_of(within(found), *measures), probe_of(found), model()), *rest]

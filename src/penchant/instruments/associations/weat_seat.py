@@ -92,7 +92,7 @@ class WEAT(WEATSettings, Association[Tables]):
         return self.model_copy(update={"case": "lower" if lower else "keep"})
 
     def measure(self, session: Session) -> Tables:
-        """Look up the vectors of every stimulus."""
+        """Look up the vector of every stimulus and compute the tables of cosines."""
         model, categories = require_static(self.name, session.model), self.chosen(session.base)
         session.expect(len(categories))
         lower, language = self.case == "lower", self.stimuli(session.base).language
@@ -131,7 +131,7 @@ class SEAT(SEATSettings, Association[Tables]):
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
 
     def measure(self, session: Session) -> Tables:
-        """Compute the vectors of every sentence that contains a stimulus."""
+        """Compute the vectors of all sentences with a stimulus, and the tables of their cosines."""
         categories = self.chosen(session.base)
         sentences = {
             (part, word): _sentences_of(part, word) for c in categories for part in c.lists() for word in part.words

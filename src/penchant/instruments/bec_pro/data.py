@@ -113,8 +113,8 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
     """Read the rows of a table in which the person has one of the two genders in `contrast`.
 
     `same` maps templates to the templates with which they are merged. Rows whose two sentences do not match are left
-    out and listed in a caution. Raises DataError naming file, line and field, also if the table lacks a gender or a
-    template in `same`.
+    out and listed in a caution. Raises DataError naming file, line and field, also if the table lacks a gender in
+    `contrast` or a template in `same`.
     """
     read = read_models(path, TamRow, columns=_present(path, columns))
     rows, refused = [], []
@@ -186,12 +186,15 @@ def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Mask
 
 
 def _at(run: Span, tam: str, head: str, tail: str, runs: int) -> bool:
-    """Return whether a mask is the person's: the text before or after it is the same in both sentences."""
+    """Return whether the mask at `run` in `tam` is the person's: only `head` is before it, or only `tail` after it.
+
+    False if it is the only one of `runs` masks.
+    """
     return runs > 1 and (tam[: run[0]] == head or tam[run[1] :] == tail)
 
 
 def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
-    """Return the span of the attribute, which is masked in the other sentence.
+    """Return the span of the attribute in `sentence`; `masked` is the same sentence with the attribute masked.
 
     Raises ValueError if the sentences differ elsewhere.
     """

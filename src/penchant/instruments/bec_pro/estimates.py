@@ -103,7 +103,7 @@ def _sides(part: pl.DataFrame, genders: Sequence[str]) -> list[Factor]:
 
 
 def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) -> Factor:
-    """Return a factor for the rows with a value in a column; other rows have the code −1."""
+    """Return a factor of the column `units` in the rows whose `column` is `value`; other rows have the code −1."""
     inside = (part[column] == value).to_numpy()
     unit = np.full(len(part), -1, dtype=np.intp)
     unit[inside] = _codes(part[units].filter(part[column] == value))

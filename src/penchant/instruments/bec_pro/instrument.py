@@ -21,9 +21,9 @@ from penchant.wording.templates import Text
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: BecProSettings) -> Iterator[Estimate]:
-    """Return the contrasts of genders, a minus b, by group and template, and their differences between groups.
+    """Yield a − b for the contrasts of genders, by group and template, and for their differences between groups.
 
-    They are estimated from the differences between the associations in each sentence.
+    They are estimated from the difference (a − b) in the association of each sentence.
     """
     found = tam_estimates(subtracted(a, b, "association"), settings)
     return (each for each in found if each.measure in (GAP, BETWEEN))

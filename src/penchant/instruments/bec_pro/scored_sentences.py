@@ -29,7 +29,8 @@ def scored(rows: Sequence[Masked], scorer: Scorer, prior: Literal["written", "pi
 
     `seen` is the log-probability of the person, with all its tokens masked at once; `hidden` is the same with the
     profession masked; `association` is their difference, in natural logarithms. `masked` is the text with the
-    profession masked. Raises DataError if a person is tokenized differently in the two sentences.
+    profession masked. For `hidden`, `prior` chooses the masks of the profession: as "written" in the table, or one per
+    token ("pieces"). Raises DataError if a person is tokenized differently in the two sentences.
     """
     mask = scorer.gap_token()
     places: list[tuple[str, Span, tuple[Span, ...], str]] = []

@@ -1,1 +1,1 @@
-"""Cloze valence between two varieties of a language."""
+"""Cloze valence: the lean of a model towards one of two varieties of a language."""

@@ -118,7 +118,7 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 
 @dataclass(frozen=True, slots=True)
 class GapSentence:
-    """A sentence with its gap; `expected` is ρ.
+    """A sentence with its gap; `expected` is ρ, the point of the scale that fits the sentence.
 
     The text is `item.texts["text"]`, the group `item.labels["group"]`.
     """

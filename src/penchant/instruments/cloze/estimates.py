@@ -150,7 +150,7 @@ def otherwise(items: pl.DataFrame, settings: ClozeSettings) -> pl.Series:
 
 
 def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the name and row mask of every group of sentences, then of all sentences."""
+    """Yield the name and row mask of every group of sentences and, if there are several, of all sentences."""
     names = items["group"].unique(maintain_order=True).to_list()
     for name in names:
         yield name, (items["group"] == name).to_numpy()

@@ -98,6 +98,6 @@ def unnamed(description: Path | None, table: Path) -> str:
 
 
 def ends_of(signature: Mapping[str, str]) -> tuple[str, str]:
-    """Return the names of both ends from the signature of a result."""
+    """Return the names of the low and the high end of the scale from the signature of a result."""
     low, _, high = signature["scale"].partition(" < ")
     return low, high

@@ -60,8 +60,8 @@ Words: TypeAlias = Mapping[str, Mapping[Any, Sequence[Row]]]
 class GapWords:
     """Figures with a row for each sentence: its text, and beside it the words that each model puts into the gap.
 
-    The bar above the words of a model shows their probabilities. Groups follow each other in the order of the file, up
-    to `PAGE` sentences in a figure. On narrow pages, the models stand below each other.
+    The bar above the words of a model shows their probabilities. Groups follow each other in the order of the test set,
+    up to `PAGE` sentences in a figure. On narrow pages, the models stand below each other.
     """
 
     name: str
@@ -98,7 +98,7 @@ def _pages(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def _predicted(result: BaseResult) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the id of each sentence and its words, with the fields of their tooltips."""
+    """Yield the id of each sentence and its predicted words, each with the fields of its tooltip."""
     columns = result.items.select("id", "text", "words", "probs", "valences").iter_rows()
     for (id_, text, words, probs, valences), worths in zip(columns, every_worth(result.items), strict=True):
         rows = zip(words, probs, valences, worths, strict=True)
@@ -107,7 +107,7 @@ def _predicted(result: BaseResult) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _key(text: Text, low: str, high: str) -> list[Row]:
-    """Return words that explain the colours, as if a model had predicted them."""
+    """Return a key to the colours in the form of predicted words; `low` and `high` name the ends of the scale."""
     partly = text.get("partly")
     names = (low, partly, text.get("neither"), partly, high, text.get("unrated"))
     return [{"word": name, "valence": value} for name, value in zip(names, (*_COLOURS, None), strict=True)]
@@ -191,7 +191,7 @@ class _Drawing:
         return self.run(words[:SPELLED], x, y + _PAD + _BAR + 2, width)
 
     def run(self, words: Sequence[Row], x: float, y: float, width: float) -> float:
-        """Add words one after the other, over as many lines as they need, with a box for a valence other than 0."""
+        """Add words one after the other, on as many lines as needed, in a box if their valence is below or above 0."""
         left = x
         for word in words:
             value = word["valence"]
@@ -213,7 +213,7 @@ class _Drawing:
         self.marks.append({"as": layer, **{name: round(at, 1) for name, at in place.items()}, **fields})
 
     def chart(self, height: float) -> Any:
-        """Return the chart with its layers."""
+        """Return the chart of all marks, with a layer for each kind of mark."""
         told = alt.ExprRef(_TOOLTIP)
         base = alt.Chart().encode(x=alt.X("x:Q", scale=None, axis=None), y=alt.Y("y:Q", scale=None, axis=None))
         scale = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))

@@ -95,7 +95,7 @@ def _is_lexicon(file: Path) -> bool:
 
 
 def _of_lexicon(file: Path, standard: Mapping[tuple[str, str], float]) -> Iterator[Rating]:
-    """Yield a lexicon's valences as ratings of the gold standard's words in each sentence, then of its other words."""
+    """Yield a lexicon's valences as ratings of the gold standard's words in each sentence, then its other valences."""
     lexicon = read_lexicon([file])
     lookup, known = Lookup.of(lexicon), {folded(word) for _, word in standard}
     for sentence, word in standard:

@@ -1,4 +1,4 @@
-"""Check of the instrument on sentences whose β and δ are known, and move by known amounts.
+"""Check of the instrument on sentences whose β and δ are known, and change by known amounts.
 
 The sentences are made of words that the model itself predicts. Ratings are assigned to some of the words predicted in
 their gaps, and changed in known ways. The expected values follow from the probabilities of a plain forward pass.
@@ -34,7 +34,11 @@ SENTENCES, K = 6, 40
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """A change of the ratings, by index in `ASSIGNED`, or of all expected points (None: they differ by sentence)."""
+    """A change of the assigned ratings, or of all expected points.
+
+    `rating` returns the new rating for an index in `ASSIGNED`; `expected` is the new expected point of all sentences,
+    or None if their expected points, which differ, are kept.
+    """
 
     name: str
     rating: Callable[[int], float] = lambda place: ASSIGNED[place]
@@ -59,7 +63,7 @@ SHIFTS = (
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence with its gap, and its rated words."""
+    """A sentence with its gap, its rated words, and its number, which determines its ratings and its expected point."""
 
     text: str
     words: Sequence[WordProbability]
@@ -72,7 +76,7 @@ class _Sentence:
         return POINTS[self.number % len(POINTS)] if shift.expected is None else shift.expected
 
     def values(self, shift: Shift) -> tuple[float, float, float]:
-        """Return β, δ and the rated share, computed from their definitions."""
+        """Return β, δ and the rated share after a shift, computed from their definitions."""
         beta = math.fsum(word.p * self.rating(shift, place) for place, word in enumerate(self.words))
         return beta, 1 - abs(self.expected(shift) - beta) / 2, math.fsum(word.p for word in self.words)
 

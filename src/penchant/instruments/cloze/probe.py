@@ -1,4 +1,4 @@
-"""Cloze valence: the lean of a model between two varieties of a language."""
+"""Cloze valence: the lean of a model towards one of two varieties of a language."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SUMS = ("lp", "pll", "pll-word-l2r")
 
 
 class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
-    """The lean of a model between two varieties of a language, from the words it puts into gaps.
+    """The lean of a model towards one of two varieties of a language, from the words it puts into gaps.
 
     `run` returns items (one row per sentence: predicted words with probability, valence and source, β, δ and rated
     share) and a summary by group: mean β, δ and rated share, with confidence intervals and their sensitivity to the
@@ -120,7 +120,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         return Valences(sources)
 
     def _rating_tables(self, base: Sequence[Path]) -> list[tuple[list[Path], Columns]]:
-        """Return the tables of ratings of the study and of the test set, each with its column names."""
+        """Return the study's tables of ratings, then those of the test set, each list with the column names to use."""
         named = {field: self.columns[field] for field in FIELDS if field in self.columns}
         own, of_set = [self.find(name, base) for name in listed(self.ratings)], list(self.read_set(base).ratings)
         return [(own, named), (of_set, named if all(fitting(path, named) for path in of_set) else {})]
@@ -242,6 +242,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
     ) -> Iterator[list[Filler]]:
         """Yield the `k` most probable candidates of each sentence, by the softmax of the filled sentences' scores.
 
+        `lists` has the candidates of each sentence, `texts` the sentences filled with them, each with its location.
         Raises DataError if a gap comes first and the model has no beginning-of-sequence token.
         """
         for sentence in sentences:

@@ -57,9 +57,9 @@ class Raters:
         self._judged, self._rated = (sum(parts) for parts in zip(*masses, strict=True))
 
     def _values(self, column: str, *, rater: bool) -> Array:
-        """Return β or δ, or its difference between two tables.
+        """Return β or δ of every sentence or, with two tables, the differences between them.
 
-        The shape is (1, sentences), or if `rater` (raters, sentences), with one rater left out in each row.
+        The shape is (1, sentences) or, with `rater`, (raters, sentences), with one rater left out in each row.
         """
         betas = [beta + shift if rater else beta[None] for beta, shift in zip(self._betas, self._shifts, strict=True)]
         values = betas if column == "beta" else [1 - np.abs(self._expected - beta) / 2 for beta in betas]
@@ -100,7 +100,7 @@ class Raters:
 
 
 def _entries(table: pl.DataFrame, *, rated_only: bool) -> list[tuple[int, int, float]]:
-    """Return (rater, sentence row, change in β without the rater) for every word with several raters."""
+    """Return (rater, sentence row, change in β without the rater) for every rater of every word with several raters."""
     found = []
     for row, (words, mass) in enumerate(zip(_judged_words(table), table["rated_share"], strict=True)):
         for p, value, raters, ratings in words:

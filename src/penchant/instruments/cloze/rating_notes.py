@@ -35,7 +35,7 @@ def units_of(ratings: Iterable[Rating]) -> dict[Key, dict[str, float]]:
 
 
 def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
-    """Yield a note on every rater whose ratings in a sheet fit the others' if shifted by one row."""
+    """Yield a note on every rater whose ratings in a sheet would fit the other raters better one row up or down."""
     slips = []
     for sheet in sheets:
         raters = dict.fromkeys(rating.rater for _, rating in sheet.ratings)
@@ -49,7 +49,7 @@ def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
 
 
 def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
-    """Yield a note on every rater whose ratings would agree with the others' if shifted by one row of the table."""
+    """Yield a note on every rater whose ratings in a table would fit the other raters better one row up or down."""
     order = list(units)
     slips = []
     for rater in sorted({rating.rater for rating in ratings}):
@@ -71,7 +71,10 @@ def _others(units: Units, rater: str) -> dict[Key, float]:
 
 
 def _slip_notes(slips: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
-    """Yield notes on shifted ratings; with two raters only one note, as either may be shifted."""
+    """Yield a note on each rater with shifted ratings; if `raters` is 2, only one, as either rater may be the cause.
+
+    `slips` are tuples of rater, shift, and the phrase that says which rows are affected.
+    """
     for rater, slip, rows in slips:
         here, moved = (f"{each.value:.2f}".replace("-", "−") for each in (slip.here, slip.moved))
         yield (

@@ -52,8 +52,8 @@ Key: TypeAlias = tuple[str, str]
 class Sheet:
     """A sheet that a rater returned.
 
-    `ratings` and `order` pair line numbers with the ratings and with the words of all rows; `rows` is the number of
-    rows, `cells` are the raw ratings, and `told` has notes on the columns.
+    `ratings` are pairs of a line number and a rating, `order` pairs of a line number and the word to rate on that line;
+    `rows` is the number of rows, `cells` are the raw ratings, and `told` has notes on the columns.
     """
 
     file: Path
@@ -186,7 +186,7 @@ def _fills(word: str, text: str, shown: str) -> bool:
 
 
 def truth_meant(word: str, fits: Callable[[str], bool]) -> str:
-    """Return "true" or "false" if a spreadsheet translated it into the word and it `fits`; else an empty string."""
+    """Return "true" or "false" if the word is a spreadsheet's translation of it and it `fits`; else an empty string."""
     meant = TRUTHS.get(folded(word), "")
     return meant if meant and meant != folded(word) and fits(meant) else ""
 
@@ -269,7 +269,8 @@ def _by_content(
     """Return the columns of the sentence and of the filled sentence, identified by name, else by content.
 
     A column is identified by content if it holds a text with one gap, or the row's sentence with a word in its gap, in
-    more than half of the inspected rows.
+    more than half of the inspected rows. `names` are the columns to choose from, `id_` is the column of sentence ids,
+    and `texts` maps these ids to texts.
     """
     inspected = rows[:: max(1, len(rows) // _INSPECTED)]
     left = list(names)

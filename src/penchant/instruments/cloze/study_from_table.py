@@ -79,7 +79,7 @@ def _parts(table: UserTable, name: str) -> StudyParts:
 
 
 def _end(groups: Sequence[str], points: Sequence[float | None], at: float) -> str:
-    """Name an end of the scale after the only group of sentences expected there, else "low" or "high"."""
+    """Name the end of the scale at −1 or 1 after the only group of sentences expected there, else "low" or "high"."""
     there = {group for group, point in zip(groups, points, strict=True) if point == at}
     return there.pop() if len(there) == 1 else "low" if at < 0 else "high"
 

@@ -129,8 +129,8 @@ def from_corpora(
     """Return valences of the words of two texts, from log-odds with an informative Dirichlet prior.
 
     The prior is the two texts together, and log-odds are binned to the scale. Words that occur fewer than `minimum`
-    times in both texts together are left unrated. Source: Monroe, Colaresi & Quinn 2008. Raises DataError if a text has
-    no words.
+    times in both texts together are left unrated. The other parameters are those of `Corpora`. Source: Monroe, Colaresi
+    & Quinn 2008. Raises DataError if a text has no words.
     """
     counts = [count_words(path, language) for path in (low, high)]
     for path, count in zip((low, high), counts, strict=True):

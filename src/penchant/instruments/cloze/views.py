@@ -81,9 +81,10 @@ def _sentences(line: Line) -> Cell:
 
 
 def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
-    """Return a column with the first measure that exists among the patterns `names`, filled with the row's measure.
+    """Return a column that shows, beside a row's measure, the first related measure that exists, in the format `form`.
 
-    It shows the interval only, or with `alone=False` also the value.
+    `names` are patterns of its name, filled in with the name of the row's measure. The column shows the interval only,
+    or with `alone=False` also the value.
     """
 
     def cell(line: Line) -> Cell:

@@ -79,7 +79,7 @@ class DiscoSet:
         return f"<DisCo set {self.name}: {len(self.templates)} templates, {len(self.persons)} words for persons>"
 
     def only(self, templates: Sequence[str]) -> DiscoSet:
-        """Return a copy of the set that contains only `templates`."""
+        """Return a copy of the set with all its words, but only the templates in `templates`."""
         around = [
             tuple(part for template in templates for part in parts(template, person.word, self.language))
             for person in self.persons
@@ -114,7 +114,7 @@ def _repeated(words: list[str]) -> Iterator[str]:
 
 
 def sentence(template: str, person: str, language: str = "und") -> str:
-    """Return a template with PERSON filled in, capitalised at the start, and a gap for BLANK."""
+    """Return a template with `person` for PERSON, capitalised if it comes first, and a gap for BLANK."""
     return filled(_SLOT, template, {PERSON: person, BLANK: GAP}, capital=language)[0]
 
 

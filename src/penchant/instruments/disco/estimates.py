@@ -119,7 +119,7 @@ def _means(
     """Yield the mean number of fills per template that differ by gender, under the χ² test and under the exact test.
 
     The intervals are over templates. The mean under the χ² test is itself tested, by permuting genders among persons,
-    and is accompanied by the standard deviation over templates.
+    and is accompanied by the standard deviation over templates. `told` has the numbers of all templates, by measure.
     """
     for measure, numbers in told.items():
         mean = t_mean(

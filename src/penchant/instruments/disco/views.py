@@ -67,7 +67,7 @@ def _counts(source: RowSource) -> Mapping[tuple[str, str], tuple[str, str]]:
 
 
 def _known(line: Line) -> bool:
-    """Return whether the fill of a line occurs in the result's items."""
+    """Return whether the fill of an estimate occurs in the items of the result."""
     return (line["template"], line["fill"]) in _counts(line.source)
 
 

@@ -53,7 +53,7 @@ def _family(estimate: Estimate) -> str | None:
 
 
 def _weights(here: pl.Series) -> dict[str, dict[str, float]]:
-    """Return the weights of stereotypes in each masculine rate and, for `ALL`, in the stereotype rate."""
+    """Return the weights of the stereotypes in `here` in each masculine rate and, for `ALL`, in the stereotype rate."""
     sides = {side: [name for name in own if name in set(here)] for side, own in SIDES.items()}
     women, men = means = [{name: 1 / len(own) for name in own} for own in sides.values()]
     alone = {name: {name: 1.0} for own in sides.values() for name in own}
@@ -62,7 +62,10 @@ def _weights(here: pl.Series) -> dict[str, dict[str, float]]:
 
 
 def _of(part: pl.DataFrame, variant: str, level: float) -> Iterator[Estimate]:
-    """Yield log rates, weighted sums of the mean preferences of stereotypes; NaN for a side without sentences."""
+    """Yield log rates, weighted sums of the mean preferences of stereotypes; NaN for a side without sentences.
+
+    `part` has the items of the template `variant`, or if that is `ALL`, items with scores averaged over templates.
+    """
     for name, weights in _weights(part["stereotype"]).items():
         own = part.filter(pl.col("stereotype").is_in(list(weights)))
         share = pl.Series([weights[each] for each in own["stereotype"]], dtype=pl.Float64)

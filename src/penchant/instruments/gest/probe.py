@@ -51,7 +51,7 @@ class GestRow(Row):
         return self
 
     def under(self, template: str) -> Self:
-        """Return a copy with the two sentences filled into a template; a pair from the table is returned unchanged."""
+        """Return a copy with the two sentences that the template makes of `sentence`; return a pair unchanged."""
         if self.sentence is None:
             return self
         before, first, second, after = (part.replace(SLOT, self.sentence) for part in WORDS.split(template))
@@ -81,7 +81,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
         return {"masculine": row.masculine or "", "feminine": row.feminine or ""}
 
     def scores(self, session: Session, texts: Sequence[tuple[str, str]]) -> Iterable[SentenceScore]:
-        """Return the scores of the sentences; for a masked model, of the words in which the two sentences differ."""
+        """Return the scores of the sentences; for a masked model, of the words that differ in each pair."""
         if session.model.kind != "masked":
             return super().scores(session, texts)
         pairs = zip(texts[::2], texts[1::2], strict=True)
@@ -90,7 +90,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
         return session.scorer.words(words, self.method)
 
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Return the items with the preference for the masculine sentence, and the names of stereotypes."""
+        """Return the items with the preference for the masculine sentence, and with stereotypes named, not numbered."""
         score = pl.col("score_masculine") - pl.col("score_feminine")
         return items.with_columns(score.alias("score"), pl.col("stereotype").replace_strict(LABELS))
 
@@ -105,7 +105,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
 
 
 def _differing(first: str, second: str, where: str) -> tuple[list[Span], list[Span]]:
-    """Return the spans of the words in which two sentences differ.
+    """Return the spans of the words in which two sentences differ, first in `first`, then in `second`.
 
     Raises DataError if the sentences are the same or have different numbers of words.
     """

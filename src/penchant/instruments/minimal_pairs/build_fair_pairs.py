@@ -165,7 +165,10 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
 def compared_lengths(
     texts: Sequence[Mapping[str, str]], counters: Counters
 ) -> tuple[list[dict[str, int]], list[dict[str, int]], NDArray[np.bool_]]:
-    """Return the token counts of good and bad sentences, and a mask of equal counts, shape (tokenizers, pairs)."""
+    """Return the token counts of each good and each bad sentence by tokenizer, and a mask of equal counts.
+
+    The mask has the shape (tokenizers, pairs).
+    """
     lengths = {role: counters.lengths([pair[role] for pair in texts]) for role in ("good", "bad")}
     each = [
         [{label: counts[i] for label, counts in lengths[role].items()} for i in range(len(texts))]

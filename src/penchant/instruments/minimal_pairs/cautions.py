@@ -42,7 +42,7 @@ def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution for each data set and score with paradigms whose log-odds are not linear in |A|−|U|."""
+    """Yield a caution for each data set and score if log-odds of accuracy are not linear in |A|−|U| in a paradigm."""
     bent: dict[tuple[str, str], list[str]] = {}
     for estimate in estimates:
         if estimate.measure == LACK_OF_FIT and estimate.test is not None and estimate.test.adjusted <= _REJECTED:
@@ -99,7 +99,7 @@ def _correlation(estimate: Estimate) -> str:
 
 
 def fair_cautions(items: pl.DataFrame, fair: pl.DataFrame) -> Iterator[str]:
-    """Yield cautions about fair pairs of unequal length under this model, and about paradigms without fair pairs."""
+    """Yield cautions about pairs of unequal length in `fair`, and about paradigms of `items` that `fair` lacks."""
     if unequal := int((fair["difference"] != 0).sum()):
         yield _WORDS.get("not-fair", n=unequal, of=len(fair))
     if lost := sorted(set(items["group"]) - set(fair["group"])):

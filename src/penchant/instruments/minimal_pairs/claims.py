@@ -31,9 +31,9 @@ PREFERENCE, LENGTH, MODELS = 0.05, 0.05, 0.02
 
 
 def _overall(measure: str, wanted: Callable[[RowSource, str], bool], **levels: Any) -> Callable[..., Iterator[Line]]:
-    """Return a function that yields the overall estimate of each data set accepted by `wanted`.
+    """Return a function that yields, for each data set accepted by `wanted`, the row of the overall `measure`.
 
-    If the data set has few groups, it is the estimate for exactly these groups.
+    If the data set has few groups, it is the row for exactly these groups; otherwise it has the given `levels`.
     """
 
     def rows(found: Sequence[RowSource]) -> Iterator[Line]:
@@ -70,9 +70,9 @@ def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
 
 
 def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
-    """Yield the difference between every two models on each data set, for exactly its groups if they are few.
+    """Yield the difference in accuracy of every two models on each data set, for exactly its groups if they are few.
 
-    With `equal`, only pairs of equal length under both models are compared, if they are some but not all of the pairs.
+    With `equal`, only pairs of equal length under both models are compared, unless there are none.
     """
     for source in found:
         first: dict[tuple[str, ...], Line] = {}
@@ -85,7 +85,7 @@ def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
 
 
 def _place(line: Line) -> str:
-    """Return the phrase that says which pairs a row is about: the data set (if several) and the split (unless all)."""
+    """Return the phrase that says which pairs a row is about: the data set (if several) and any split by length."""
     several = line.source.frame["dataset"].n_unique() > 1
     parts: Iterable[str] = [line["dataset"] if several else "", line["split"] if line["split"] != ALL else ""]
     return ", ".join(filter(None, parts))

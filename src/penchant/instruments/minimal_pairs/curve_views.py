@@ -57,7 +57,7 @@ _TABLES = (
 
 
 def curves(text: Text) -> Curves:
-    """Return the tables, figures and paragraphs about checkpoints, worded by `text`."""
+    """Return the functions that make tables, figures and paragraphs about checkpoints, with the wording in `text`."""
 
     def shown(curve: pl.DataFrame) -> list[ReportTable]:
         return tables.tables(_TABLES, [RowSource("", curve)], text)

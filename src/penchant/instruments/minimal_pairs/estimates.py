@@ -105,7 +105,10 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
 
 
 def _of_these(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
-    """Yield accuracies for exactly the groups in the data, if these are few: over all pairs (tested) and by split."""
+    """Yield accuracies for exactly the groups in the data, if few: over all pairs (with a test), and by split.
+
+    A split is a relative token length: A=U, A>U or A<U.
+    """
     strata, noun = clusters(part)
     signs = np.sign(part["difference"].to_numpy())
     splits = {ALL: None} if part["difference"].null_count() else {ALL: None, **SPLITS}
@@ -168,7 +171,10 @@ def _block(
 def _gap(
     credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
 ) -> Estimate:
-    """Return the accuracy at A>U (`sign` 1) or A<U (−1) minus the accuracy at A=U, within paradigms."""
+    """Return the accuracy at A>U (`sign` 1) or A<U (−1) minus the accuracy at A=U, within paradigms.
+
+    `signs` are the signs of |A|−|U|; `clustered` has the paradigm of each pair, and the plural noun for paradigms.
+    """
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]

@@ -41,7 +41,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         data: Any = None
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`: the files of each set, then the column names."""
+        """Return the arguments of `read`: the files of each set, looked up in `base`, then the column names."""
         return *self.files_of(self.original, self.fair, base=base), *dict(self.columns).values()
 
     def read(self, original: tuple[Path, ...], fair: tuple[Path, ...], *columns: str) -> dict[str, list[PairSet]]:
@@ -60,11 +60,11 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         return [pair for part in read.values() for pair in self.chosen(part)]
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
-        """Return the pairs to score from both sets."""
+        """Return the pairs to score from both sets, which are looked up in the directories `base`."""
         return list(self.items(self.read_set(base)))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of both sets of pairs and of unigram counts."""
+        """Return the files of the two sets and those of unigram counts, looked up in the directories `base`."""
         return [*(pairs.path for part in self.read_set(base).values() for pairs in part), *self.unigram_files(base)]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
@@ -110,7 +110,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         yield from with_holm(each, lambda estimate: f"{GAIN}, paradigms, {how}" if estimate.measure == GAIN else None)
 
     def _gain(self, pairs: pl.DataFrame, scope: str, group: str) -> Iterator[Estimate]:
-        """Yield the difference in accuracy, and the proportion of fair pairs that are also original pairs."""
+        """Yield the difference in accuracy (fair − original), and the share of fair pairs that are also original."""
         by = {"scope": scope, "group": group, "split": ALL}
         fair, original = pairs["fair"].to_numpy(), pairs["original"].to_numpy()
         gain = overlapping_difference(
@@ -137,7 +137,10 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """Return one row per distinct pair (more if a set repeats it), with its credit and the sets that contain it."""
+    """Return one row for each pair, shared by the sets that contain it, with its credit and a column for each set.
+
+    A pair that a set contains several times has as many rows.
+    """
     same = ["group", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))

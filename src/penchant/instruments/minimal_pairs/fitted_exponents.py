@@ -65,14 +65,17 @@ def _exponents(items: pl.DataFrame) -> Array:
 
 
 def split_sums(credits: Array, sign: Array, strata: NDArray[np.intp], count: int) -> Array:
-    """Return the number of pairs and their summed credit by stratum and sign of |A|−|U|, shape (strata, 3, 2)."""
+    """Return the number of pairs and their summed credit by stratum and sign of |A|−|U|, shape (`count`, 3, 2)."""
     place = strata * 3 + sign.astype(np.intp) + 1
     sums = [np.bincount(place, weights, 3 * count).astype(np.float64) for weights in (np.ones(len(place)), credits)]
     return np.stack(sums, axis=1).reshape(count, 3, 2)
 
 
 def length_bias(table: Array) -> float:
-    """Return the sum of absolute accuracy gaps from A=U to A<U and to A>U, pooled over strata (Mantel–Haenszel)."""
+    """Return the sum of absolute accuracy gaps from A=U to A<U and to A>U, pooled over strata (Mantel–Haenszel).
+
+    `table` is an array returned by `split_sums`.
+    """
     total = 0.0
     for split in (0, 2):
         n, equal = table[:, split, 0], table[:, 1, 0]

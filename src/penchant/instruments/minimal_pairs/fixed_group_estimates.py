@@ -65,7 +65,10 @@ def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
 def fixed_share(
     credit: NDArray[np.float64], labels: Sequence[str], noun: str, level: float, measure: str, *, against: float = 0.5
 ) -> Iterator[Estimate]:
-    """Yield the mean credit for exactly the groups in the data, with a test, if there are several but few groups."""
+    """Yield one estimate, the mean credit for exactly the groups in `labels`, or nothing unless the groups are few.
+
+    The mean is tested against `against`; the estimate is named by `measure` and `noun` (see `fixed`).
+    """
     if few(labels):
         estimate = fixed_strata_share(credit, labels, against=against, level=level, noun=noun)
         yield replace(estimate, measure=fixed(measure, noun))
@@ -86,7 +89,7 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def sampled(row: Estimated) -> tuple[int, str] | None:
-    """Return the number and plural noun of the groups that an estimate treats as a sample, or None if it has none."""
+    """Return the number and plural noun of the groups that an estimate treats as a sample; None if there are none."""
     method = read_method(row["method"] or "")
     while method is not None and isinstance(inner := method.params.get("within"), Method):
         method = inner

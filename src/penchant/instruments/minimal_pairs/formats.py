@@ -122,7 +122,10 @@ class PairColumns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A table that is being read: its path and columns, and the caller's column names and acceptable sentence."""
+    """A table that is being read: its path and columns, and the column names chosen by the caller.
+
+    `acceptable` is the CrowS-Pairs column of the sentence treated as good.
+    """
 
     path: Path
     columns: tuple[str, ...]
@@ -198,7 +201,7 @@ class PairTable:
     ) -> Item:
         """Return the pair in a row, with the id `name` and the labels in the columns `more`.
 
-        `groups` are its paradigm and its phenomenon.
+        `groups` are its paradigm and its phenomenon, `sentences` the columns of its good and its bad sentence.
         """
         labels = {"group": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
         labels |= {column: self.code(row, column) for column in more if column in self.columns}
@@ -264,7 +267,7 @@ def _sling(table: PairTable, row: FileRow, number: int) -> Item:
 
 
 def _multiblimp(table: PairTable, row: FileRow, number: int) -> Item:
-    """Read a row of MultiBLiMP; the paradigm is the phenomenon, the changed features (SG -> PL) or the language."""
+    """Read a MultiBLiMP row; the paradigm is the phenomenon, else the changed features (SG -> PL) or the language."""
     language = stem(table.path)
     paradigm = table.code_or(language, row, table.first("phenomenon", "feature_vals"))
     groups = paradigm, table.code_or(language, row, "phenomenon")

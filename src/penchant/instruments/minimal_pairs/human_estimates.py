@@ -53,7 +53,7 @@ ALPHAS: dict[Kind, str] = {"choices": "Krippendorff's alpha (nominal)", "ratings
 
 
 def kind_of(items: pl.DataFrame) -> Kind | None:
-    """Return the kind of judgements in the items; None if there are none."""
+    """Return the kind of the judgements in the items, "choices" or "ratings"; None if there are none."""
     return next((kind for kind, column in JUDGED.items() if column in items.columns), None)
 
 
@@ -70,7 +70,7 @@ def judgements(items: pl.DataFrame) -> Array:
 
 
 def mean_judgements(judged: Array) -> Array:
-    """Return Δhuman of each item, the mean over raters; a choice is +1 (good) or −1 (bad)."""
+    """Return Δhuman of each item, the mean judgement over raters; a choice is +1 (good) or −1 (bad)."""
     means: Array = np.nanmean(judged, axis=0)
     return means
 
@@ -131,8 +131,8 @@ def _of_group(
 class _Judged:
     """The judged pairs of a group, with the majority votes and paradigms.
 
-    `votes` contains the preference of the raters' majority (1, 0, −1), `people` the corresponding credit, `labels` the
-    paradigm of each pair; `noun` is the plural noun for paradigms, and `lost` the note on unjudged pairs.
+    For each pair, `votes` has the preference of most raters (1 good, 0 tie, −1 bad), `people` the corresponding credit,
+    and `labels` the paradigm; `noun` is the plural noun for paradigms, and `lost` the note on unjudged pairs.
     """
 
     items: pl.DataFrame
@@ -180,7 +180,7 @@ class _Judged:
                 yield self._of(how, found, found.measure)
 
     def of_equal_length(self) -> Iterator[Estimate]:
-        """Yield the correlations over the pairs of equal length, unless all pairs are of equal length."""
+        """Yield the correlations of model and raters over the pairs of equal length, unless all pairs are."""
         equal = self.items.filter(pl.col("difference") == 0)
         if len(equal) == len(self.items):
             return
@@ -191,7 +191,7 @@ class _Judged:
                 yield replace(found, by={**found.by, "raters": str(len(judged))})
 
     def as_they_are(self) -> Iterator[Estimate]:
-        """Yield the accuracies and the ceiling for exactly the paradigms in the data, if they are few."""
+        """Yield the accuracies and the human ceiling for exactly the paradigms in the data, if they are few."""
         if not few(self.labels):
             return
         labels, noun, level, untied = self.labels, self.noun, self.probe.level, self.votes != 0
@@ -245,7 +245,10 @@ class _Judged:
         return replace(found, measure=MEAN.format(measure, noun), n=int(used.sum())).noted(vary)
 
     def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
-        """Return the correlation over the pairs of one paradigm, or NaN with a note that states the reason."""
+        """Return the correlation of `delta` and judgements over the pairs of one paradigm, or NaN with a note.
+
+        The correlation is Spearman's if `ranks`, otherwise Pearson's.
+        """
         nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
         if few := _too_few(delta, judged):
             return nothing.noted(few)

@@ -77,7 +77,10 @@ PairKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """People's judgements: `of` maps pairs to rater numbers and judgements, `raters` are the names of the raters."""
+    """People's judgements: `of` maps each pair to (rater, judgement) tuples.
+
+    Raters are numbers, by which `raters` lists their names.
+    """
 
     kind: Kind
     of: Mapping[PairKey, Sequence[tuple[int, float]]]
@@ -85,7 +88,7 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Add the judgements to scored pairs: their number, mean (for choices, share of good), raters and values."""
+        """Add to scored pairs: number of judgements, their mean (for choices, the share of good), raters and values."""
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":

@@ -38,7 +38,7 @@ def _steps() -> alt.Axis:
 
 
 def rule(axis: str, value: float) -> alt.Chart:
-    """Return a dashed line across a chart at a value on an axis."""
+    """Return a dashed line across a chart at a value on the axis "x" or "y"."""
     chart = alt.Chart(inline([{axis: value}]))
     return chart.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: f"{axis}:Q"})
 

@@ -107,7 +107,10 @@ def mean_credit(
 
 
 def stereotyped(frame: pl.DataFrame) -> list[str]:
-    """Return the names of the stereotype data sets, whose groups are directions, in items, estimates or differences."""
+    """Return the names of the stereotype data sets in a table of items, estimates or differences.
+
+    The groups of such a data set are directions, that is, "stereo" and "antistereo".
+    """
     of_items = "measure" not in frame.columns
     if not of_items and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
         return scores["dataset"].unique(maintain_order=True).to_list()
@@ -117,7 +120,7 @@ def stereotyped(frame: pl.DataFrame) -> list[str]:
 
 
 def of_stereotypes(frame: pl.DataFrame, name: str) -> bool:
-    """Return whether a data set in items, estimates or differences consists of stereotype pairs."""
+    """Return whether the data set `name` in a table of items, estimates or differences consists of stereotype pairs."""
     return name in stereotyped(frame)
 
 

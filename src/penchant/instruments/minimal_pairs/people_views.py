@@ -66,7 +66,10 @@ _FIXED: Mapping[str, Any] = {"measure": of_groups(MINUS_PEOPLE), "scope": THESE}
 
 
 def _tables(suffix: str, scope: str) -> list[TableSpec]:
-    """Return three tables: models minus people, models against the majority of raters, and raters only."""
+    """Declare three tables: models minus people, models against the majority of raters, and raters only.
+
+    `suffix` is appended to the names of the tables; `scope` is the scope of their rows.
+    """
     data = [level("dataset", "data"), *([level("group")] if scope == "group" else [])]
     adjusted = [Column("holm", lambda line: P(line["p_holm"]))] if scope == "group" else []
     equal = count("equal", measure=over_groups(CORRELATIONS[False]), split=EQUAL_LENGTH)

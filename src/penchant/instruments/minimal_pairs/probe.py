@@ -70,7 +70,7 @@ Drawn = tuple[PairSet, Item]
 
 
 def _applying(method: ScoringMethod, model: LanguageModel | Scores | None, *, unigrams: bool) -> list[str]:
-    """Return the default normalisations for a method; with `unigrams`, also those that need unigram counts."""
+    """Return the default normalisations for a method and model; with `unigrams`, also those based on unigram counts."""
     return ["none"] if method.normalised else [*usual(model), *(FREQUENCY if unigrams else ())]
 
 
@@ -134,7 +134,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return signature.with_(normalise=how) if how else signature
 
     def files_of(self, *names: str | Sequence[str], base: Sequence[Path]) -> tuple[tuple[Path, ...], ...]:
-        """Return the files of each set of pairs in `names`."""
+        """Return the files of each set of pairs in `names`, looked up in the directories `base`."""
         return tuple(tuple(file for name in listed(each) for file in self.find_all(name, base)) for each in names)
 
     def pairs_of(self, files: Iterable[Path], columns: PairColumns) -> list[PairSet]:
@@ -176,7 +176,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return self._unigrams[key]
 
     def unigram_files(self, base: Sequence[Path]) -> list[Path]:
-        """Return the files of unigram counts. Raises DataError if one is not found."""
+        """Return the files of unigram counts, looked up in `base`. Raises DataError if one is not found."""
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
@@ -227,7 +227,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`: the files of pairs, then their column names."""
+        """Return the arguments of `read`: the files of pairs, looked up in `base`, then their column names."""
         return self.files_of(self.data, base=base)[0], *dict(self.columns).values()
 
     def read(self, files: tuple[Path, ...], *columns: str) -> list[PairSet]:
@@ -239,7 +239,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return self.chosen(read)
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
-        """Return the sets of pairs, read and checked once. Raises DataError naming file, line and field."""
+        """Return the sets of pairs, read at the first call. Raises DataError naming file, line and field."""
         return self.read_set(base)
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
@@ -248,7 +248,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return self.chosen(self.pair_sets(base))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of pairs, judgements and unigram counts."""
+        """Return the files of pairs, judgements and unigram counts, looked up in the directories `base`."""
         return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base), *self.unigram_files(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
@@ -265,7 +265,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return self._judged[files] if files else None
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return the sentences of the pairs, or what a chat model is asked, each with the location of its pair."""
+        """Return the sentences of the pairs, or the questions to a chat model, each with the location of its pair."""
         if not self.asks:
             return super().texts(base)
         asked = questions([item for _, item in self.asked(base)], self)

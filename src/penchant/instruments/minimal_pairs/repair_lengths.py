@@ -105,7 +105,7 @@ class _Words:
 def _mended(
     good: str, bad: str, words: _Words, counters: Counters, rng: random.Random, seen: set[tuple[str, str]]
 ) -> tuple[str, str, str]:
-    """Return the outcome for a pair of unequal length and its two sentences, repaired if possible.
+    """Repair a pair of unequal length if possible; return the outcome, and the good and the bad sentence.
 
     Repairs that would result in a pair in `seen` are not considered.
     """
@@ -170,9 +170,9 @@ def _repaired_row(
     *,
     repaired: bool,
 ) -> dict[str, Any]:
-    """Return the row with the new sentences and token counts.
+    """Return the row `original` with the sentences `good` and `bad` in place of those in `texts`, and token counts.
 
-    Raises DataError if an old sentence is not the value of any one column.
+    Raises DataError if the row has no column that contains exactly the sentence to replace.
     """
     row = dict(original)
     for role, text in (("good", good), ("bad", bad)):

@@ -25,7 +25,7 @@ def prefixed(items: Iterable[Item]) -> bool:
 def scored_pairs(
     scorer: Scorer, items: Sequence[tuple[str, Item]], method: str | None, *, front: str, neutral: str | None
 ) -> tuple[pl.DataFrame, Scores]:
-    """Score the pairs, and return a table of items and the scores.
+    """Score the pairs, each given with the name of its data set; return the table of items, and the scores.
 
     `front` is a string put before each sentence if no pair has a prefix. If pairs have prefixes, the same tokens are
     also scored after the text `neutral`, unless it is None.

@@ -170,7 +170,7 @@ _Arm = tuple[Array, Array]
 
 
 def _difference_ends(arms: tuple[_Arm, ...], weights: Array, value: float, z: float) -> tuple[float, float]:
-    """Return Newcombe's confidence limits for the difference between two weighted proportions, for a deviate z > 0."""
+    """Return Newcombe's limits for the difference `value` of two weighted means of proportions, for a deviate z > 0."""
     (first, one), (second, other) = (
         (float(weights @ shares), _ends(shares, sizes, z, weights)) for shares, sizes in arms
     )
@@ -198,7 +198,7 @@ def _wilson(shares: Array, sizes: Array, z: float) -> tuple[Array, Array]:
 
 
 def _p(shares: Array, sizes: Array, value: float, against: float) -> float:
-    """Return the p-value of the null hypothesis that the mean is `against`, by inverting the confidence interval."""
+    """Return the p-value of the mean `value` of proportions against `against`, by inverting its confidence interval."""
     if abs(value - against) <= 1e-12:
         return 1.0
     side = 0 if value > against else 1
@@ -293,7 +293,7 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
 
 
 def _given(n: int, parts: list[_Part], level: float) -> Estimate:
-    """Return the estimate for a single stratum."""
+    """Return the estimate for a single stratum of `n` items in the given parts."""
     value = float(sum(part.weight * part.mean for part in parts))
 
     def bounds(confidence: float) -> tuple[float, float]:
@@ -322,7 +322,10 @@ def _given(n: int, parts: list[_Part], level: float) -> Estimate:
 
 
 def _sampled(estimate: Estimate, gaps: Array, weights: Array, noun: str) -> Estimate:
-    """Add the value and interval to an estimate, for strata treated as a sample."""
+    """Add the value and interval to an estimate, for strata treated as a sample.
+
+    `gaps` are the differences within the strata, `weights` the weights of the strata.
+    """
     if np.ptp(gaps) <= 1e-12:
         alike = Note("differences-alike", all=len(gaps), noun=noun)
         return replace(estimate, value=float(weights @ gaps)).noted(alike, first=True)

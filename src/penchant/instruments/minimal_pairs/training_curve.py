@@ -40,8 +40,8 @@ def curve(family: str, checkpoints: Sequence[tuple[int, BaseResult]]) -> pl.Data
     the mean accuracy is not above one half before the change, but is after it; and no checkpoint after the change is at
     one half or below. Otherwise the step is NaN and a note names the violated condition; the mean accuracies before and
     after the change point are always returned. Another note marks a change at the last checkpoint. Data sets of
-    stereotypes have no curve. `checkpoints` are in the order of their steps. Raises StudyError if they differ in more
-    than the model.
+    stereotypes have no curve. `family` is the name of the run; `checkpoints` are results with their steps, in the order
+    of the steps. Raises StudyError if the results differ in more than the model.
     """
     steps, results = [step for step, _ in checkpoints], [result for _, result in checkpoints]
     for other in results[1:]:
@@ -250,7 +250,7 @@ def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generat
 
 
 def _blocks(rows: int, counts: Counts) -> Iterator[int]:
-    """Yield block sizes that add up to `rows` and respect the memory limit."""
+    """Yield block sizes that add up to `rows`; a block of rows as long as `counts` is within the memory limit."""
     most = max(1, _BLOCK // len(counts))
     for start in range(0, rows, most):
         yield min(most, rows - start)

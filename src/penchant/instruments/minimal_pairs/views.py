@@ -179,7 +179,10 @@ def _lengths(line: Line) -> Cell:
 
 
 def _compared(found: Sequence[RowSource], *more: Column, last: Sequence[Column] = ()) -> list[Column]:
-    """Return the columns of differences; `scores_differ` is included if all rows compare settings of one model."""
+    """Return the columns of a table of differences, with `more` after the data set and `last` at the end.
+
+    The column `scores_differ` is included if all rows compare settings of one model.
+    """
     alike = all(_of_itself(line) for source in found for line in source.lines)
     counts = COUNTED if alike else COUNTED[:-1]
     return [
@@ -210,7 +213,10 @@ COMPARED = (
 
 
 def _described(source: RowSource, measure: str, by: str) -> RowSource:
-    """Return the rows of a measure over all pairs (for exactly the groups in the data, if few) and in scope `by`."""
+    """Return a source with the rows of a measure over all pairs and in scope `by`.
+
+    Rows over all pairs are for exactly the groups in the data, if these are few.
+    """
     own = source.frame.filter(measure=measure)
     these = source.frame.filter(pl.col("measure").is_in(of_groups(measure))).with_columns(measure=pl.lit(measure))
     whole = (pl.col("group") == ALL) & pl.col("scope").is_in(["overall", "stereotype"])
@@ -227,7 +233,10 @@ def _total(found: Sequence[RowSource]) -> str:
 
 
 def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 100) -> list[RowSource]:
-    """Return rows in percent: rows over all pairs first, then the groups, sorted by the first model's values."""
+    """Return sources with the rows of a measure in percent, that is, with values multiplied by `scale`.
+
+    Rows over all pairs come first, then those of the levels of `by`, sorted by the first model's values.
+    """
     ranks: dict[str, int] = {}
     described = [_described(source, measure, by) for source in found]
     total = _total(described)

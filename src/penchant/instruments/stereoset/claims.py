@@ -1,6 +1,6 @@
 """Claims of StereoSet: preferences for stereotypes and for sense, and differences between models.
 
-They are about means over target terms under the first score, of both parts together if there are two.
+They are about means over target terms under the first normalisation, for both parts together if there are two.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ PREFERENCE, MODELS = 5, 2
 
 
 def _lines(measure: str, scope: str = OVERALL, **levels: Any) -> Rows:
-    """Return a function that yields the rows of `measure` for both parts together, or for the only part."""
+    """Return a function that yields the rows of `measure` for both parts together, or for the only part.
+
+    `scope` and `levels` are the values of further columns of these rows.
+    """
 
     def rows(found: Sequence[RowSource]) -> Iterator[Line]:
         at = At(measure=measure, scope=scope, mean=OVER_TERMS, normalise=FIRST, **levels)

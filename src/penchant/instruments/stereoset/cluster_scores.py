@@ -73,7 +73,7 @@ def require_scorable(way: Way, parts: Sequence[Part], model: LanguageModel | Sco
 
 
 def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[Note, ...]]:
-    """Return the clusters that a method can score, and a caution about clusters without the fill that it needs."""
+    """Return the clusters that a method can score with a model of this `kind`, and any caution about the others."""
     if kind == "causal" or not way.means:
         return list(clusters), ()
     kept = [cluster for cluster in clusters if cluster.worded != "no blank"]

@@ -33,7 +33,7 @@ def differences(
     """Yield the differences a − b in SS and LMS on the same clusters, in percentage points, overall and by bias type.
 
     There are two means: over terms with a t interval and test, and over clusters with a t interval and test that are
-    cluster-robust over terms.
+    cluster-robust over terms. Percentages are compared even if the scoring differs (`unlike`).
     """
     theirs = dict(parts_of(b.items))
     for part, items in parts_of(a.items):

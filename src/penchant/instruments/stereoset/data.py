@@ -105,7 +105,7 @@ class StereoSetFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The span in a sentence of the text that fills the blank, or None; `exact` if filling gives the sentence."""
+    """The span of the text that fills the blank in a sentence, if any; `exact` if the rest equals the context."""
 
     span: tuple[int, int] | None
     exact: bool
@@ -115,8 +115,8 @@ class Fill:
 class Cluster:
     """Three sentences about one target, by role.
 
-    `fills` contains the text in each sentence that fills the blank (intrasentence only); `place` is the location for
-    error messages.
+    `fills` has the span in each sentence that fills the blank (intrasentence only); `place` is the location for error
+    messages.
     """
 
     id: str
@@ -168,11 +168,11 @@ class ClusterSet:
 
 
 def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[str, object]]:
-    """Return the content of a StereoSet file, as the only row of a table, from its keys or from a table of clusters.
+    """Return a list with one row, the content of a StereoSet file; `given` is such content or a table of clusters.
 
     A table has the columns of a cluster; instead of `sentences`, it may have one column for each label. The column
     `part` is the part of a cluster, intra or inter; without it, clusters whose context has a blank are intrasentence.
-    Raises DataError naming an invalid row.
+    `columns` is ignored. Raises DataError naming the data (`name`) and an invalid row.
     """
     keys = isinstance(given, Mapping) and isinstance(given.get("data"), Mapping)
     found = [given] if keys else rows(given, name=name)

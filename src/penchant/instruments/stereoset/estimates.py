@@ -61,7 +61,10 @@ class Credits:
 
 
 def margins(items: pl.DataFrame, how: str) -> tuple[Array, Array, Array]:
-    """Return the score differences s − a, s − u and a − u of each cluster under the normalisation `how`."""
+    """Return the score differences s − a, s − u and a − u of each cluster under the normalisation `how`.
+
+    s, a and u are the scores of the stereotypical, the anti-stereotypical and the unrelated sentence.
+    """
     s, a, u = (
         normalise(items[f"score_{name}"].to_numpy(), items[f"n_tokens_{name}"].to_numpy(), how)
         for name in ("stereotype", "anti", "unrelated")
@@ -91,7 +94,7 @@ def parts_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def groups_of(items: pl.DataFrame, scope: str) -> Iterator[tuple[str, Mask]]:
-    """Yield the bias types or the target terms, sorted by name, each with its mask, if there are several."""
+    """Yield the bias types or target terms (by `scope`), sorted, with masks of their clusters, if there are several."""
     column = items["bias_type" if scope == BIAS_TYPE else "target"]
     for name in column.unique().sort() if column.n_unique() > 1 else ():
         yield name, (column == name).to_numpy()

@@ -118,7 +118,7 @@ def _gap(result: BaseResult) -> pl.Series:
 
 
 def _read(result: BaseResult) -> pl.DataFrame:
-    """Add the scored text of each sentence, which for masked models may be only the fill."""
+    """Return the items with the text scored for each sentence: only the fill, if the authors' method masks it."""
     fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
     return result.items.with_columns(
         pl.col(f"fill_{name}" if fills else name).alias(f"scored_{name}") for name in LETTERS.values()

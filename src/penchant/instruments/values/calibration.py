@@ -49,8 +49,8 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> CalibrationLines:
     """Return the calibration y ≈ a·x + b, with the spread σ around it, for every row of `weights`.
 
     x and y are the log-probabilities of disagreeing and agreeing; `weights`, shape (rows, statements), weights each
-    statement. origin: a = Σxy/Σx², σ² = Σ(y − a·x)²/(n−1). difference: a = 1, b = the mean of y − x, σ² = Σ(y − x −
-    b)²/(n−1).
+    statement. If `line` is "origin": a = Σxy/Σx², b = 0, σ² = Σ(y − a·x)²/(n−1); if it is "difference": a = 1, b = the
+    mean of y − x, σ² = Σ(y − x − b)²/(n−1).
     """
     n = weights.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -163,7 +163,7 @@ def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
 
 
 def _misfit(x: Array, residuals: Array, free: list[Estimate], line: Line) -> Note | None:
-    """Return a note if the fit with slope and intercept contradicts the line, else None."""
+    """Return a note if the fit with slope and intercept (`free`) contradicts the calibration `line`, else None."""
     slope, intercept = free
     estimate, taken = (intercept, 0.0) if line == "origin" else (slope, 1.0)
     if not (estimate.low > taken or estimate.high < taken) or np.ptp(residuals) == 0:

@@ -188,7 +188,7 @@ class Cells:
         self.groups = list(dict.fromkeys(group for _, group in self.cells))
 
     def blocks(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-        """Yield the name and statement mask of every value, then of all values together."""
+        """Yield the name and statement mask of every value, then, if there are several, of all values together."""
         names = list(dict.fromkeys(self.values))
         for name in names:
             yield name, np.array([value == name for value in self.values])

@@ -23,7 +23,7 @@ RATING = "rating"
 
 
 def chat_part(values_set: ValuesSet) -> tuple[ChatPart, Phrases]:
-    """Return the questions of a set and the phrases around them. Raises DataError if the set lacks either."""
+    """Return a set's questions and its phrases for instructions and replies. Raises DataError if it lacks either."""
     if values_set.chat is None:
         hint = "add chat with options and templates, or name a bundled set under like (penchant schema values)"
         raise DataError("the set has no questions for chat models", file=values_set.files[0], field="chat", hint=hint)

@@ -42,7 +42,7 @@ def _place(line: Line) -> str:
 
 
 def _nearer(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the differences of distances over all statements.
+    """Yield the differences between a model's distances from two groups of people, over all statements.
 
     A clear difference gets a positive sign, and its item says which group of people the model is nearer to.
     """

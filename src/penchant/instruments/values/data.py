@@ -353,7 +353,7 @@ Row = TypeVar("Row", StatementRow, NeutralRow)
 
 
 def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[tuple[str, Row]]:
-    """Yield the rows with file and line. Raises DataError for a repeated id or text, and for an empty table."""
+    """Yield each row with its location in the file. Raises DataError for a repeated id or text, or an empty table."""
     seen: dict[tuple[str, str], int] = {}
     table = "statements" if model is StatementRow else "calibration"
     naming = f"if one has another name, write columns: {{{table}: {{FIELD: COLUMN}}}} in {SET_FILE}"

@@ -135,8 +135,8 @@ def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chos
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
     """Return a lower limit for the p-value of a difference of distances, needed if there are few statements.
 
-    It is the p-value of a t test of how far each statement leans to one group's side, in σ, weighted by the distance
-    between the groups.
+    The limit is the p-value of a t test of how far each statement's `leaning`, in σ, is on one group's side of the
+    middle between the groups' mean answers, `first` and `second`, weighted by the distance between them.
     """
     apart = second - first
     middle = np.clip((first + second) / 2, LOW + _END, HIGH - _END)
@@ -147,9 +147,10 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """Return a note with a bound on the mean error that sampled respondents add to a distance; None if it is small.
+    """Return a note that bounds the error added by sampled respondents to the distance `value`; None for a small bound.
 
-    The bound is √(2/π)·SE, the expected absolute error of a group's mean.
+    The bound is the mean over the statements `both` of √(2/π)·SE, the expected absolute error of a group's mean answer.
+    For two groups, `value` is a difference of distances, and the bound is the difference of the groups' bounds.
     """
     added = {name: float(group.noise[both].mean()) for name, group in named.items()}
     if len(named) < 2:

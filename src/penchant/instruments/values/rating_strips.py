@@ -47,7 +47,7 @@ def ratings(results: Sequence[BaseResult], text: Text) -> Any:
 
 
 def _axis(text: Text) -> Axis:
-    """Return a function for the x encoding of a field on the scale of ratings, whose ends have names."""
+    """Return a function that encodes a field as x position on the rating scale, whose ends `text` names."""
     ends = (
         f"{json.dumps(text.get('ends', 'low'))} : datum.value == {HIGH} ? {json.dumps(text.get('ends', 'high'))} : ''"
     )

@@ -75,7 +75,7 @@ class People:
         return means
 
     def complete(self, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
-        """Return answers and weights of respondents who answered all chosen statements, reversed ones mirrored."""
+        """Return the answers (mirrored if reversed) and weights of respondents who answered all chosen statements."""
         answers = turned(self.table, chosen, is_reversed)
         whole = ~np.isnan(answers).any(axis=1)
         return answers[whole], None if self.weights is None else self.weights[whole]
@@ -111,7 +111,8 @@ def beside_people(
 ) -> Iterator[Estimate]:
     """Yield the representativeness of ratings and of their mean, and the mean's difference from people's mean.
 
-    Over all values, only the mean representativeness of statements is yielded.
+    Over all values, only the mean representativeness of statements is yielded. `inside` marks the statements of the
+    value, and `asked` those with answers in the survey.
     """
     chosen, settings = inside & asked, cell.settings
     if not chosen.any() or not len(group.table):
@@ -252,14 +253,14 @@ def _shares_of_sums(
 
 
 def _resampled(below: NDArray[np.integer], above: NDArray[np.integer], n: int, rng: np.random.Generator) -> Array:
-    """Return, for resamples of n respondents, the share who answer below the model minus the share above it."""
+    """Return, for each resample of n respondents, the share who answer below the rating minus the share above it."""
     drawn = rng.multinomial(n, np.column_stack([below / n, above / n, np.maximum(0, 1 - (below + above) / n)]))
     shares: Array = (drawn[:, 0] - drawn[:, 1]) / n
     return shares
 
 
 def _mapped(low: float, high: float, equal: float) -> tuple[float, float]:
-    """Map an interval for below − above to one for representativeness, 1 − |below − above| − equal."""
+    """Map an interval for shares below − above a rating to one for representativeness, 1 − |below − above| − equal."""
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     top = 1 - equal
     return max(0.0, top - max(abs(low), abs(high))), max(0.0, top - nearest)

@@ -53,11 +53,11 @@ class Survey:
 
     `answers` has one column per statement, null for no answer, and a column named "" with the group, "" without groups.
     `absent` are the statements without a column. Of `read` rows, `kept` pass the filter and have a group; `others`
-    counts the rest. `agreeing` is the answer coded as agreement. `levels` lists the values of the columns that select
-    respondents; `chosen` and `people_chosen` name the column and level of each group. `weights` are above 0; None
-    without weights. `people` has, for each respondent, the group that a model is compared with, "" for none; None if
-    a model is compared with the groups of the templates. `elsewhere` counts the respondents whose entry is "", by
-    level.
+    counts the rest by reason. `agreeing` is the answer coded as agreement. `levels` lists the values of the columns
+    that select respondents; `chosen` and `people_chosen` name the column and level of each group. `weights` are above
+    0; None without weights. `people` has, for each respondent, the group that a model is compared with, "" for none;
+    None if a model is compared with the groups of the templates. `elsewhere` counts the respondents whose entry in
+    `people` is "", by level.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Survey:
     def sides(self) -> dict[str, NDArray[np.bool_]]:
         """Return the groups of people that a model is compared with, as masks of their respondents.
 
-        Empty if the survey has no groups, or only one group of the templates.
+        Empty if `people` is None and fewer than two groups of the templates have respondents.
         """
         names = self.answers[_GROUP].to_list() if self.people is None else list(self.people)
         named = self.chosen if self.people is None else self.people_chosen

@@ -24,7 +24,7 @@ def _listed(level: object) -> object:
 
 
 class Groups(BaseModel):
-    """The column with the groups of respondents, and its levels."""
+    """The column that assigns respondents to groups, and the levels (values) of each group in it."""
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     column: str
@@ -55,7 +55,7 @@ class Groups(BaseModel):
 
 
 class SurveyFile(BaseModel):
-    """A survey. The path of the table is relative to this file."""
+    """The description of a survey; the path of its table is relative to the file of the description."""
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     name: str | None = None

@@ -79,7 +79,7 @@ def findable_between(line: Line) -> Number | str:
 
 
 def findable_apart(line: Line) -> Number | str:
-    """Return the smallest detectable difference of distances from two groups; `NEVER` if above the groups' distance."""
+    """Return the smallest detectable difference of distances from two groups; `NEVER` if above that between the two."""
     apart = line.at(measure=APART, variant=EVERYTHING, group=EVERYTHING)
     largest = HIGH - LOW if apart is None else apart["value"]
     return _findable(line, line["high"] - line["low"], largest, max(1, line["n"] - 1), FEWEST_OF_DISTANCES)
@@ -119,7 +119,7 @@ _PEOPLE: dict[str, Any] = {"variant": EVERYTHING, "item": ""}
 
 
 def main_wording(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the rows of the first wording, and those without a wording."""
+    """Return each source with only its rows of the first (main) wording and its rows without a wording."""
     return [_ordered(source, lambda main: pl.col("variant").is_in([main, EVERYTHING])) for source in found]
 
 

@@ -22,7 +22,7 @@ from penchant.wording.phrases import in_words, notes_of
 
 
 def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the facts available to the texts about results."""
+    """Return the facts about results that the texts can use, by name."""
     first, items = sources(results)[0], every_item(results)
     signatures = [result.signature for result in results]
     statements = items.filter(kind="statement").unique("id", maintain_order=True)

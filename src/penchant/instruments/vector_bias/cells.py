@@ -61,7 +61,7 @@ class CategoryVectors:
         return [*named[2], *named[3]], [*named[0], *named[1]]
 
     def counts(self, resamples: int, seed: int) -> DrawCounts:
-        """Return bootstrap counts, which depend on the words of each list and not on category or model."""
+        """Return the count of each word in each resample, which depends on the word lists, not on category or model."""
         seeds = [seed_of(part, seed) for part in self.names]
         return DrawCounts.drawn(self.vectors, resamples, seeds)
 
@@ -105,7 +105,7 @@ def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Categor
 
 
 def shared_cells(frames: Sequence[pl.DataFrame], settings: VectorBiasSettings) -> Iterator[tuple[CategoryVectors, ...]]:
-    """Yield for each category its cell in each of the tables, with only the words that have a vector in all tables."""
+    """Yield each category as one `CategoryVectors` per table, with only the words that have a vector in all tables."""
     there = pl.Series(np.all([frame["vector"].is_not_null().to_numpy() for frame in frames], axis=0))
     kept = [frame.with_columns(pl.when(there).then(pl.col("vector")).alias("vector")) for frame in frames]
     yield from zip(*(cells(frame, settings) for frame in kept), strict=True)

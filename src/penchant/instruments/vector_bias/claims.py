@@ -26,7 +26,7 @@ REORDERED = 0.1
 
 
 def _nearer(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield RND of A and of B, or RIPA if RND was not computed."""
+    """Yield the estimates of RND for A and for B, or those of RIPA if RND was not computed."""
     for source in found:
         rnd, ripa = (source.only(At(measure=NAMES[name], attributes=but(UNION))) for name in ("rnd", "ripa"))
         yield from rnd or ripa
@@ -37,14 +37,14 @@ def _of(measure: str) -> At:
 
 
 def _query(line: Line) -> str:
-    """Return the phrase for the category and, unless the measure uses both sets of attributes, the set."""
+    """Return the phrase for the category, after the set of attributes unless the measure compares the two sets."""
     label = f" ({line['label']})" if line["label"] not in ("", line["category"]) else ""
     attributes = "" if line["attributes"] == AGAINST else f"{line['attributes']} of "
     return f"{attributes}{line['category']}{label}"
 
 
 def _guesses(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return "guesses" if the classifier labels no more than half of the held-out attributes correctly."""
+    """Return "guesses" if the classifier labels at most half of the held-out attributes correctly, else ""."""
     held_out = [note.params for note in notes_of(line.row) if note.code == "vector_bias.held-out"]
     return "guesses" if any(params["right"] <= params["of"] / 2 for params in held_out if params["of"]) else ""
 

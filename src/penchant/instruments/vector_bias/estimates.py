@@ -125,7 +125,7 @@ def _estimate(
 
 
 def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
-    """Return the expanded percentile interval of a value; NaN if all draws are equal.
+    """Return the expanded percentile interval of a value from bootstrap draws of n words; NaN if all draws are equal.
 
     RNSB is a divergence, which sampling noise makes larger: each limit is the outer one of the percentile interval
     and of the basic bootstrap interval of the square root.
@@ -140,7 +140,10 @@ def interval(value: float, draws: Array, n: int, level: float, measure: Measure)
 
 
 def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> Method:
-    """Return the method of an interval; `both` for a difference between two models."""
+    """Return the method of an interval; `both` is true for a difference between two models.
+
+    `n` is the number of words in the smallest list, and `lost` the number of resamples without a value.
+    """
     refitted = "vector_bias.bootstrap-of-refits" if both else "vector_bias.wider-bootstrap"
     code = {"ect": "vector_bias.bootstrap-of-rho", "rnsb": refitted}.get(measure, "vector_bias.bootstrap")
     params = {"both": both or None, "smallest": n, "resamples": resamples, "lost": lost or None, "seed": seed}
@@ -236,7 +239,7 @@ def _difference(
 def difference_from(
     empty: Estimate, gap: float, draws: Array, n: int, measure: Measure, settings: VectorBiasSettings
 ) -> Estimate:
-    """Return a difference with its interval and test, from the differences of joint bootstrap draws."""
+    """Return `empty` with the difference `gap`, and interval and test from `draws`, the gaps in joint resamples."""
     kept = draws[~np.isnan(draws)]
     if n < 2 or not len(kept) or np.ptp(kept) == 0:
         return replace(empty, value=gap).noted(without_interval(n))

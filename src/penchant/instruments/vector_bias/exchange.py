@@ -101,7 +101,8 @@ def exchanged(
 
     RND and RIPA exchange words between X and Y, RIPA only within pairs if the words are paired; both are two-sided. ECT
     exchanges the same words, with the lower tail, because its largest value, 1, means no bias. RNSB exchanges labels
-    between A and B, with the upper tail, because its smallest value, 0, means no bias.
+    between A and B, with the upper tail, because its smallest value, 0, means no bias. If there are too many exchanges
+    to try all, `draws` random ones are tried (for RNSB, `refits`).
     """
     if measure == "mac":
         return dict.fromkeys(observed)
@@ -130,7 +131,7 @@ def _gaps(distances: Distances, first: Array, distance: Distance) -> Array:
 
 
 def _ect(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
-    """Return ρ of cosine distances, which equals ρ of cosines; `distance` is unused."""
+    """Return ρ of cosine distances, which equals ρ of cosines, in each partition; `distance` is unused."""
     distances = Distances.of(vectors.targets, vectors.attributes)
     blocks = []
     for first in partitions.blocks(len(distances.squares)):
@@ -140,10 +141,10 @@ def _ect(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dic
 
 
 def _ripa(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
-    """Return the means over all pairs; `distance` is unused.
+    """Return RIPA, the mean over all pairs, in each partition; `distance` is unused.
 
-    The relation is antisymmetric, so that the sum over pairs of words of the two sets is the sum over pairs of a word
-    of the first set and any other word.
+    The relation of two words is antisymmetric, so that the sum over pairs of words of the two sets is the sum over
+    pairs of a word of the first set and any other word.
     """
     both = vectors.targets
     every = relations(SetVectors(both, both, vectors.a, vectors.b)).sum(axis=1) @ vectors.attributes.T  # (t, a)

@@ -191,7 +191,7 @@ def similarities(vectors: SetVectors) -> tuple[Array, Array]:
 
 
 def parts_of(values: Array, vectors: SetVectors) -> dict[str, Array]:
-    """Split values for all attributes, A before B in the last axis, by set."""
+    """Return values for all attributes (A before B in the last axis) by set: A, B and their union."""
     n = len(vectors.a)
     return {FIRST: values[..., :n], SECOND: values[..., n:], UNION: values}
 
@@ -313,7 +313,7 @@ def _sigmoid(values: Array) -> Array:
 
 
 def _fit(rows: Array, labels: Array, counts: Array) -> Array:
-    """Return weights (R, k) by Newton's method, each step halved until the objective falls enough."""
+    """Return the fits' weights, (R, k), by Newton's method, each step halved until the objective falls enough."""
     weights = np.zeros((len(labels), rows.shape[1]))
     loss = _loss(rows, labels, counts, weights)
     for _ in range(_STEPS):

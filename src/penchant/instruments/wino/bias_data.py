@@ -71,7 +71,10 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The two files of a set of pairs, and the type of the pairs; a table stands for both, and its rows have types."""
+    """The two files of a set of pairs, and the type of the pairs.
+
+    For a table, both are the path of the table, and the type is "", as each of its rows has one.
+    """
 
     pro: Path
     anti: Path
@@ -87,9 +90,9 @@ class PairFiles:
 class WinoBiasPairs:
     """Pairs, with the files they come from and the number of pairs left out (`refused`).
 
-    Every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (to which the pronoun refers),
-    "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed" (the gender of the occupation
-    in the lists; "" if it is in neither).
+    Every item has the texts "pro" and "anti", and the labels "set" (from the file name), "type" (1 or 2), "occupation"
+    (to which the pronoun refers), "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed"
+    (the gender of the occupation in the lists; "" if it is in neither).
     """
 
     items: tuple[Item, ...]

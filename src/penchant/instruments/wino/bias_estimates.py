@@ -45,12 +45,12 @@ def credits(gaps: Array) -> Array:
 
 
 def preferences(items: pl.DataFrame, how: str) -> Array:
-    """Return the scores of the pro-stereotypical sentences minus those of the anti-stereotypical ones."""
+    """Return the scores of the pro- minus those of the anti-stereotypical sentences, normalised by `how`."""
     return difference(items, PRO, ANTI, how)
 
 
 def log_odds(items: pl.DataFrame, how: str) -> Array:
-    """Return the scores of sentences with the male pronoun minus those with the female one."""
+    """Return the scores of sentences with the male minus those with the female pronoun, normalised by `how`."""
     sign = np.where((items["gender"] == GENDERS[0]).to_numpy(), 1.0, -1.0)
     values: Array = sign * preferences(items, how)
     return values
@@ -59,7 +59,7 @@ def log_odds(items: pl.DataFrame, how: str) -> Array:
 def bias_estimates(items: pl.DataFrame, how: str, probe: Settings) -> list[Estimate]:
     """Return all estimates under one normalisation.
 
-    Holm's correction is applied within the types, the genders, the forms and the occupations, for each measure.
+    Holm's correction is applied to each measure separately over types, genders, pronoun forms and occupations.
     """
     unadjusted = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, probe))
     return with_holm(unadjusted, family)
@@ -212,10 +212,10 @@ def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterato
 def differences(
     a: ComparedSide[WinoBiasSettings], b: ComparedSide[WinoBiasSettings], unlike: bool
 ) -> Iterator[Estimate]:
-    """Yield the differences (a − b) in the shares and the gender-adjusted preference, over all pairs and by type.
+    """Yield the differences (a − b) in two shares and the gender-adjusted preference, over all pairs and by type.
 
-    Differences are taken pair by pair. Preferences have the unit of the score and are not compared if the methods
-    differ (`unlike`).
+    The shares are of pairs preferring the pro-stereotypical and the male pronoun. Differences are taken pair by pair.
+    Preferences have the unit of the score and are not compared if method or normalisation differ (`unlike`).
     """
     items = a.items
     pro, odds = ([values(side.items, side.how) for side in (a, b)] for values in (preferences, log_odds))

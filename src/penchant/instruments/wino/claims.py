@@ -36,7 +36,7 @@ def _odds(line: Line) -> float:
 
 
 def _one_gender(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return "one_gender" if a model of the line prefers one gender in nearly all pairs, else ""."""
+    """Return "one_gender" if a model that `line` is about prefers one gender in nearly all pairs, else ""."""
     models = {line[side] for side in SIDES} if SIDES[0] in line.row else {line.model}
     at = At(measure=PREFERS_MALE, **_WHOLE)
     shares = (row["value"] for source in sources(results) if source.model in models for row in source.only(at))

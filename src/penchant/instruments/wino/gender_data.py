@@ -98,7 +98,7 @@ class WinogenderItems:
 
 
 def sentences_file(path: Path) -> Path:
-    """Return the table of sentences or templates: the file, or the published one in a folder.
+    """Return the path of the table of sentences or templates: `path`, or the published file in it if it is a folder.
 
     Raises DataError if the folder contains neither.
     """
@@ -250,7 +250,7 @@ def _item(occupation: str, participant: str, answer: str, *, texts: Mapping[str,
 def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str, dict[str, float]]:
     """Return the percentages of women by statistic and occupation; empty cells are left out.
 
-    Raises DataError if a column is missing or a row is invalid.
+    `shares` and `occupation` are names of columns. Raises DataError if a column is missing or a row is invalid.
     """
     rows = read_rows(path)
     present = list(dict.fromkeys(name for row in rows for name in row.values))

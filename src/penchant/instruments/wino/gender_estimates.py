@@ -120,7 +120,7 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) 
 def over_templates(
     items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Settings
 ) -> tuple[Estimate, Estimate]:
-    """Return sd and share of variance of score(she) − score(he) between the templates of an occupation.
+    """Return sd and share of variance of `values` (one per item) between the templates of an occupation.
 
     `chosen` selects items by a column and its value; None selects all.
     """
@@ -163,9 +163,10 @@ def mean(values: Array, probe: Settings) -> Estimate:
 
 
 def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Settings) -> Iterator[tuple[str, Estimate]]:
-    """Yield each measure with its estimate: correlations of means with shares of women, and the slope per 10 points.
+    """Yield each measure with its estimate: correlations of means with shares of women, and the slope on them.
 
-    Occupations without a known share are left out.
+    `frame` has the means and `known` the shares, in percent, by occupation; occupations without a share are left out.
+    The slope is per 10 percentage points.
     """
     x, y, without = paired(frame, known)
     how = _resampling(probe)
@@ -183,7 +184,7 @@ def _resampling(probe: Settings) -> dict[str, Any]:
 
 
 def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, Note | None]:
-    """Return the share of women and the mean of each occupation that has both, and a note on those without."""
+    """Return the shares of women and the means of occupations with a known share, and a note on the others, if any."""
     rows = [(known[name], value) for name, value, _ in frame.iter_rows() if name in known]
     x, y = (np.array(side, dtype=np.float64) for side in (zip(*rows, strict=True) if rows else ((), ())))
     lost = len(frame) - len(rows)
@@ -215,8 +216,8 @@ def differences(
 ) -> Iterator[Estimate]:
     """Yield the differences (a − b) in means, slopes and correlations, over all sentences and over subsets of them.
 
-    Means and slopes come from differences of scores sentence by sentence. If the methods differ (`unlike`), only
-    correlations, which have no unit, are compared.
+    Means and slopes come from differences of scores sentence by sentence. If method or normalisation
+    differ (`unlike`), only correlations, which have no unit, are compared.
     """
     probe = a.settings
     each = [preferences(side.items, side.how) for side in (a, b)]

@@ -68,7 +68,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
         return item.labels["occupation"]
 
     def settle(self, model: Model) -> Self:
-        """Return a copy with method and normalisations set. Raises MethodError if they are incompatible."""
+        """Return a copy with method and normalisations set. Raises MethodError if they do not suit the model."""
         lm = sentence_model(model)
         method = method_for(self.method, lm, pair=self.pairs)
         for how in self.normalisations() or ["none"]:
@@ -77,7 +77,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature key determined by others: the constant of the `pen` normalisation."""
+        """Return the signature keys determined by other keys: only that of the constant of the `pen` normalisation."""
         return {"pen-alpha"}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:

@@ -42,7 +42,7 @@ def first_score(result: BaseResult) -> str:
 
 
 def strips(*roles: str) -> tuple[TokenStrip, ...]:
-    """Return the token displays of the sentences of each role, labelled with score and number of tokens."""
+    """Return one display of tokens per role, in which sentences are labelled with score and number of tokens."""
     return tuple(
         TokenStrip(role, f"tokens_{role}", role, f"logprobs_{role}", partial(_score_labels, role)) for role in roles
     )
