@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_refused(zoo: Zoo, tmp_path: Path, penchant: Pencha
     (tmp_path / "t.csv").write_text("x,y\nThe dog,The keys\n", "utf-8")
     (tmp_path / "t.txt").write_text("The keys\n", "utf-8")
     base = ("score", "-m", zoo("gpt2"))
-    refused(penchant(*base, "t.txt", "--prefix", "x"), "--prefix needs a table")
+    refused(penchant(*base, "t.txt", "--prefix", "x"), "--prefix is only for a table")
     refused(penchant(*base, "t.txt", "--normalise", "pmi"), "needs texts with a prefix")
     refused(penchant(*base, "t.csv", "--column", "y", "--prefix", "z"), "there is no column 'z'")
     refused(penchant(*base, "t.csv", "--column", "y", "--prefix", "x", "--neutral", "a"), "a neutral text is used only")

@@ -126,7 +126,7 @@ def score(
     check_format(format, WRITERS)
     file = files[0] if files else "-"
     if prefix is not None and column is None:
-        raise MethodError("--prefix needs a table", hint="give the column of its sentences with --column")
+        raise MethodError("--prefix is only for a table", hint="name the column of its sentences with --column")
     source = _source(file, column, prefix)
     lm = loaded(cache=cache, rehash=rehash)
     wanted = ScoreOptions(method, normalise, unigrams, prefix is not None, neutral, format)

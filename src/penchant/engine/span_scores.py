@@ -59,7 +59,7 @@ class SpanScorer(Asker):
         hidden span.
         """
         if pieces not in ("all", "first"):
-            raise MethodError(f"unknown value '{pieces}' of pieces", hint=one_of(pieces, ("all", "first")))
+            raise MethodError(f"unknown value '{pieces}' for pieces", hint=one_of(pieces, ("all", "first")))
         return self._masked(places, one=pieces == "first", strict=False, gaps=gaps)
 
     def _masked(

@@ -324,7 +324,7 @@ def _without_weights(spec: str, digests: Digests) -> ModelSource:
 
 @asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
-    """Load a model's tokenizer only; return the model's name without hash and the tokenizer.
+    """Load only a model's tokenizer; return the model's name, without its hash, and the tokenizer.
 
     Issues the same warnings as `load`.
     """

@@ -206,7 +206,7 @@ class Network:
 
     @property
     def shortens(self) -> bool:
-        """True if the last layer is computed at the requested positions only, provided that they are few."""
+        """True if the network computes its last layer only at the requested positions, when these are few."""
         return self._last is not None
 
     @property

@@ -113,7 +113,7 @@ class YamlDocument:
                 merges = name.tag == MERGE
                 first = path if path in self._lines or merges else known.setdefault(loader.construct_object(name), path)
                 if first in self._lines:  # also a key written differently, such as 010 beside 10
-                    raise self.error(first, f"the key appears twice, again on line {line}", "put names in quotes")
+                    raise self.error(first, f"the key appears again on line {line}", "put names in quotes")
                 self._lines[path] = line
                 self._walk(value, path, seen, loader)
 

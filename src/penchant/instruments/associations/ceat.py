@@ -70,7 +70,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
     def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
         """Return the paths of the sentence files. Raises MethodError if `sentences` is not set."""
         if self.sentences is None:
-            raise MethodError("ceat has no sentences", hint="pass a table or a text file as sentences")
+            raise MethodError("no sentences were given for ceat", hint="pass a table or a text file as sentences")
         return tuple(self.find(name, base) for name in listed(self.sentences))
 
     def occurrences(self, base: Sequence[Path] = (Path(),)) -> pl.DataFrame:

@@ -289,7 +289,10 @@ class Filled:
     labels: Mapping[str, str]
 
     def items(self, settings: AssociationSettings) -> Iterator[dict[str, Any]]:
-        """Yield one row per stimulus: association, effect size without it and, for a target, cosines with A, then B."""
+        """Yield one row per stimulus, with its association and the effect size without the stimulus.
+
+        The row of a target also has its cosines with A, then B.
+        """
         cell = self.cell
         mean, shown = np.asarray(cell.tables, dtype=np.float64).mean(axis=0), np.asarray(cell.tables).mean(axis=0)
         left_out = effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)

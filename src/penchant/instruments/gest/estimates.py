@@ -62,9 +62,10 @@ def _weights(here: pl.Series) -> dict[str, dict[str, float]]:
 
 
 def _of(part: pl.DataFrame, variant: str, level: float) -> Iterator[Estimate]:
-    """Yield log rates, weighted sums of the mean preferences of stereotypes; NaN for a side without sentences.
+    """Yield the log rates, which are weighted sums of the stereotypes' mean preferences.
 
-    `part` has the items of the template `variant`, or if that is `ALL`, items with scores averaged over templates.
+    A rate of a gender without sentences is NaN. `part` has the items of the template `variant`; if `variant` is `ALL`,
+    their scores are averages over the templates.
     """
     for name, weights in _weights(part["stereotype"]).items():
         own = part.filter(pl.col("stereotype").is_in(list(weights)))

@@ -115,7 +115,7 @@ def is_curve(summary: pl.DataFrame) -> bool:
 
 
 def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a histogram of |A|−|U|, with one panel per tokenizer."""
+    """Return a histogram of the pairs' difference in tokens, acceptable minus unacceptable, for each tokenizer."""
     rows = []
     for source in sources(results):
         model, steps = source.model, _by_difference(source.frame)

@@ -303,7 +303,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
     def _asking(self, lm: LanguageModel, pair_sets: Sequence[PairSet]) -> dict[str, object]:
         if prefixed(item for pairs in pair_sets for item in pairs.items):
-            raise MethodError("pairs with a prefix cannot be asked about", hint="use elicit: sentence")
+            raise MethodError("pairs with a prefix cannot be put to a model as questions", hint="use elicit: sentence")
         stereotypes = any(pairs.kind in STEREOTYPES for pairs in pair_sets)
         return {
             "method": self.elicit,

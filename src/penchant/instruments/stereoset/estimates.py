@@ -85,7 +85,7 @@ def credits(items: pl.DataFrame, how: str, ties: str) -> Credits:
 
 
 def parts_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the items of each part, and of both parts if there are two."""
+    """Yield the name and the items of each part and, if there are two, of both parts together."""
     names = items["part"].unique(maintain_order=True).to_list()
     for name in names:
         yield name, items.filter(part=name)

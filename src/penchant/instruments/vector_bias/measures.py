@@ -82,7 +82,7 @@ class DrawCounts:
         return cls(x, x if vectors.pairs else y, a, b)
 
     def blocks(self, elements: int) -> Iterator[DrawCounts]:
-        """Yield the resamples in blocks of limited memory; `elements` is the number of array elements per resample."""
+        """Yield the resamples in blocks that need little memory; a resample has `elements` array elements."""
         step = max(1, _ELEMENTS // elements)
         for start in range(0, len(self.x), step):
             yield DrawCounts(*(part[start : start + step] for part in (self.x, self.y, self.a, self.b)))
