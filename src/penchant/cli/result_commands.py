@@ -183,12 +183,18 @@ def show(
 
 
 def _cautions(document: Document, *, brief: bool) -> list[str]:
-    """Return the cautions of all sections or, if `brief`, as many of their first sentences as fit in `NOTES` lines."""
+    """Return the cautions of all sections or, if `brief`, as many of their first sentences as fit in `NOTES` lines.
+
+    That a result is of a pilot is left out, because it stands above the answers.
+    """
     from penchant.report.html_context import BRIEF, cautions
     from penchant.report.terminal import columns, wrapped
 
     sections = [section for section in document.sections if section.section.items]
-    every = list(dict.fromkeys(text for section in sections for text in cautions(section.results, brief=brief)))
+    notes = (note for section in sections for result in section.results for note in result.left_out)
+    pilots = {str(note) for note in notes if note.code == "pilot"}
+    told = dict.fromkeys(text for section in sections for text in cautions(section.results, brief=brief))
+    every = [text for text in told if text not in pilots]
     kept = every[:BRIEF] if brief else every
     while brief and len(kept) > 1 and sum(len(wrapped(text, columns(), "note: ")) for text in kept) > NOTES:
         kept.pop()

@@ -133,11 +133,12 @@ def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
 def omissions(results: Sequence[BaseResult]) -> str:
     """Return a sentence that lists the data left out, or says that nothing was left out."""
     told = dict.fromkeys(note.left_out for result in results for note in result.left_out)
-    return f"Left out: {'; '.join(map(literal, told))}." if told else "Nothing was left out."
+    return f"Left out: {'; '.join(map(literal, told))}." if told else "No item was left out."
 
 
 def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
     rows = [verdict.row or {} for verdict in verdicts]
+    rows = [row for row in rows if fewest(row) >= FEWEST and row["value"] == row["value"]] or rows
     intervals, tests = (_named(read_method(row[name] or "") for row in rows) for name in ("method", "test_method"))
     if intervals:
         yield f"Intervals are at the level {rows[0]['level']:.0%}: {intervals}."
@@ -147,19 +148,20 @@ def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
     if families:
         yield f"p-values are adjusted by Holm's method [@holm1979] within families of up to {max(families)} tests."
     elif tests:
-        yield "No p-value is adjusted, since each family has one test."
+        yield "No p-value of these answers is adjusted, since each family has one test."
     if any(len(verdict.models) > 1 for verdict in verdicts):
         yield "Models are compared on the same items."
 
 
 def _absent(answers: Sequence[Answer]) -> str:
-    margins = dict.fromkeys(
-        answer.shown.amount(verdict.margin)
-        for answer in answers
-        for verdict in answer.verdicts
-        if answer.shown and verdict.row and not math.isnan(verdict.margin)
-    )
-    bounds = f", {named([f'±{margin}' for margin in margins], _GROUPS)}" if margins else ""
+    margins: dict[str, dict[str, None]] = {}
+    for answer in answers:
+        for verdict in answer.verdicts:
+            if answer.shown and verdict.row and not math.isnan(verdict.margin):
+                measures = margins.setdefault(answer.shown.amount(verdict.margin), {})
+                measures[verdict.row["measure"].partition(", these ")[0]] = None
+    each = [f"±{margin}{f' ({listed(of)})' if len(margins) > 1 else ''}" for margin, of in margins.items()]
+    bounds = f", {named(each, _GROUPS)}" if margins else ""
     return f"An effect is called absent only if its interval lies within the smallest effect of interest{bounds}."
 
 

@@ -78,8 +78,11 @@ def step_in(name: str) -> int:
     """
     found = _STEP.findall(name.rstrip("/").rpartition("/")[2])
     if len(found) != 1 or int(found[0]) > COUNT:
-        told = "contains no step" if not found else "does not contain exactly one step"
-        raise StudyError(f"'{name}' {told} such as step1000", hint=f"write revisions: {{STEP: {name}}}")
+        how_many = "no step" if not found else "several steps"
+        raise StudyError(
+            f"'{name}' contains {how_many}, expected one, for example step1000",
+            hint=f"write revisions: {{STEP: {name}}}",
+        )
     return int(found[0])
 
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from penchant.plurals import counted
 from penchant.records import SIDES, BaseResult
-from penchant.report.significance import Estimated, Shown, is_rough, measured, told
+from penchant.report.significance import Estimated, Shown, at_odds, is_rough, measured, told
 from penchant.report.tables import fewest, is_few
 from penchant.report.verdicts import CANNOT_TELL, KINDS, NO, NOT_MEASURED, YES, Answer, Verdict
 from penchant.stats.equivalence import detectable
@@ -98,7 +98,7 @@ class Claim:
             side = "" if kind != YES else "above" if line["value"] > self.shown.null else "below"
             facts = self.facts(line, results)
             open_ = kind == CANNOT_TELL and not (barred or facts.get("mixed"))
-            need = needed(line.row, self.shown, margin) if open_ else ""
+            need = needed(line.row, self.shown, margin) if open_ and not at_odds(line.row, self.shown.null) else ""
             yield Verdict(self.name, kind, models, place, line.row, margin, need, barred, side, facts=facts)
 
     def _sentences(self, verdicts: Sequence[Verdict], words: Text) -> Iterator[str]:

@@ -32,20 +32,31 @@ def _category(line: Line) -> str:
     return f"{line['category']} ({line['label']})" if line["label"] else str(line["category"])
 
 
-def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return "category", the category of an estimate ("" if it is the only one), and the labels of its lists by set.
-
-    The sets are X, Y, A and B. The result is {} if nothing was measured, or if the results do not store the labels.
-    """
+def list_labels(results: Sequence[BaseResult], category: str) -> dict[str, str]:
+    """Return the labels of a category's four lists, keyed by set; empty if a list has no stimulus in the results."""
     labels: dict[str, str] = {}
-    for result in results if measured([line.row]) else ():
+    for result in results:
         for role in ("", "target_", "attribute_"):
             side, name = f"{role}side", f"{role}list"
             if name in result.items.columns:
-                known = result.items.select("category", side, name).unique().filter(category=line["category"])
+                known = result.items.select("category", side, name).unique().filter(category=category)
                 labels |= dict(known.select(side, name).iter_rows())
-    alone = len({each for result in results for each in result.items["category"].unique()}) == 1
-    return {"category": "" if alone else str(line["category"]), **labels} if len(labels) == len(SIDES) else {}
+    return labels if len(labels) == len(SIDES) else {}
+
+
+def only_category(results: Sequence[BaseResult]) -> str:
+    """Return the category of the results if there is only one, else ""."""
+    categories = {category for result in results for category in result.items["category"].unique()}
+    return str(*categories) if len(categories) == 1 else ""
+
+
+def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
+    """Return the category of a line ("" if it is the only one) and the labels of its four lists, keyed by set.
+
+    The result is {} if nothing was measured.
+    """
+    labels = list_labels(results, line["category"]) if measured([line.row]) else {}
+    return {"category": "" if only_category(results) else str(line["category"]), **labels} if labels else {}
 
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:

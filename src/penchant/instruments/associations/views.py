@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.associations.claims import claims
+from penchant.instruments.associations.claims import claims, list_labels, only_category
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.contextual_effects import KEPT
 from penchant.instruments.associations.control_category import BEYOND
@@ -57,6 +57,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
         "control": BEYOND in measured,
         "few": FEW,
         "kept": KEPT,
+        "lists": list_labels(results, only_category(results)),
         "significant": SIGNIFICANT,
         **{fact: _stated(name, stacked(results, measure)) for fact, measure in _STATED.items()},
         "items_at": _stated(name, with_factors(results[0].items)),

@@ -19,7 +19,7 @@ MARGIN = 0.05
 
 
 def _by_group(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the mean β by group, or over all sentences if there are no groups."""
+    """Yield the mean valence β by group, or over all sentences if there are no groups."""
     for source in found:
         lines = source.only(At(measure=BETA))
         groups = [line for line in lines if line["group"] != EVERYTHING]

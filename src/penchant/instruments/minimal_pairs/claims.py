@@ -128,6 +128,7 @@ def _paradigms(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
     clear = [each for each in line.source.only(at) if told(each.row, _SHARE.null)]
     above, below = ([x["group"] for x in clear if (x["value"] > _SHARE.null) == side] for side in (True, False))
     apart = {"above": named(above, 2), "below": named(below, 2), "mixed": bool(above and below)}
+    apart["open"] = not told(line.row, _SHARE.null)
     return {**_these(line), **apart, "equal": _at_equal_length(line)}
 
 

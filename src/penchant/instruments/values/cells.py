@@ -153,7 +153,7 @@ def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
 
 
 class Cells:
-    """The cells of a table of items, one for each wording and group, with the ids and values of the statements."""
+    """The items of each wording and group (a cell), with the ids of the statements and the values that they express."""
 
     def __init__(self, items: pl.DataFrame, settings: ValuesSettings) -> None:
         self.settings = settings
