@@ -169,7 +169,7 @@ def test_the_last_answers_are_cut_first_and_never_before_their_colon(placed: Stu
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("width", [80, 84])
 def test_no_line_is_wider_than_the_terminal(
     width: int, penchant: Program, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -616,7 +616,7 @@ class TestCharts:
         equal = [("p", 1.0, 0.0, 4, 4)] * 60
         figure = drawn([result(scored([*equal, *[("p", 1.0, 0.0, 5, 4)] * 30]))])["tokens"]
         svg = vl_convert.vegalite_to_svg(figure.to_json())
-        bars = re.findall(r'aria-label="(\S+), \|A\|−\|U\| (\d): (\d+) pairs"[^>]* d="M[^h]*h([\d.]+)v([\d.]+)h', svg)
+        bars = re.findall(r'aria-label="(\S+), difference (\d): (\d+) pairs"[^>]* d="M[^h]*h([\d.]+)v([\d.]+)h', svg)
         (_, _, many, width, high), (_, _, few, other, low) = sorted(bars, key=lambda bar: -int(bar[2]))
         assert (many, few) == ("60", "30")
         assert float(high) == pytest.approx(2 * float(low)) and float(high) > 20
