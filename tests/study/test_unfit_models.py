@@ -111,8 +111,8 @@ BY_FILL = {"cloze": {"data": "early-modern-60", "method": "fill"}}
         ("./bert ./missing", [OF_PAIRS], ["missing: no such file or directory"]),
         ("./bert nobody/missing", [OF_PAIRS], ["nobody/missing: no such directory, and it cannot be downloaded"]),
         ("./bert bundled:moden", [OF_PAIRS], ["bundled:moden: there is no bundled model with this name"]),
-        ("./bert ./gpt2", [OF_MASKS], ["./gpt2: no probe of the study supports", "logprob-bias supports masked"]),
-        ("./bert v.txt", [OF_PAIRS], ["v.txt: no probe of the study supports static", "minimal-pairs supports masked"]),
+        ("./bert ./gpt2", [OF_MASKS], ["./gpt2: no probe in the study supports", "logprob-bias supports masked"]),
+        ("./bert v.txt", [OF_PAIRS], ["v.txt: no probe in the study supports static", "minimal-pairs supports masked"]),
         ("./bert ./gpt2", [BY_PLL], ["minimal-pairs with ./gpt2: method 'pll' is for masked models", "use lp"]),
         ("bundled:modern ./gpt2", [BY_FILL], ["cloze with ./gpt2: ./gpt2 is causal", "use method lp"]),
         ("./bert pairs.tsv", [OF_PAIRS], ["pairs.tsv: is neither a model directory, a GGUF file nor word vectors"]),
@@ -266,7 +266,7 @@ def test_a_gguf_file_is_looked_at_without_reading_it(penchant: Program, study: C
     pytest.importorskip("gguf")
     (here / "a.gguf").write_bytes(b"GGUF and so on")
     told = lines(penchant("run", study(["a.gguf", "./bert"], OF_MASKS), "-o", "out"))
-    assert len(told) == 1 and "a.gguf: no probe of the study supports causal models" in told[0]
+    assert len(told) == 1 and "a.gguf: no probe in the study supports causal models" in told[0]
     (here / "a.gguf").write_bytes(b"no model")
     refused(penchant("run", study(["./bert", "a.gguf"], OF_PAIRS), "-o", "out"), "a.gguf: is not a GGUF file")
     assert not Path("out").exists()

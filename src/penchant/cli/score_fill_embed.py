@@ -1,4 +1,4 @@
-"""`penchant score`, `fill` and `embed`: scores of sentences, fillers of gaps, and sentence vectors."""
+"""`penchant score`, `fill` and `embed`: sentence scores, gap fillers and sentence vectors."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _score(
 
 
 def _valued(scorer: Scorer, source: Source, wanted: ScoreOptions, unseen: Unseen) -> Iterator[Valued]:
-    """Yield the scores of sentences, conditional on their prefixes if there are any, and the normalised values."""
+    """Yield the sentence scores, conditional on their prefixes if there are any, and the normalised values."""
     from penchant.engine.normalisations import PREFIXED
     from penchant.engine.scorer import valued
 

@@ -130,7 +130,7 @@ def words(text: str) -> list[str]:
 
 
 def is_first(text: str, start: int) -> bool:
-    """Return True if no word character precedes the offset `start` in a text."""
+    """Return True if a text has no word character anywhere before the offset `start`."""
     return _RUN.search(text, 0, start) is None
 
 

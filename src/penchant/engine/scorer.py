@@ -61,7 +61,7 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
             hint="use a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
         )
     if isinstance(model, Scores):
-        message = "is a table of scores of whole sentences, not a language model"
+        message = "is a table of sentence scores, not a language model"
         raise ModelError(message, where=model.name, hint="use a language model")
     if not isinstance(model, LanguageModel):
         raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")

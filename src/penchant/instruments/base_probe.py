@@ -182,9 +182,9 @@ class Probe(Settings, ABC, Generic[M]):
         return settled.result(measured, signature, run.base)
 
     def _require_given(self, scores: Scores, base: Sequence[Path]) -> None:
-        """Raise MethodError if the probe needs more than scores of sentences, DataError if a sentence has no score."""
+        """Raise MethodError if the probe needs more than sentence scores, DataError if a sentence has no score."""
         if scores.kind not in self.kinds:
-            message = f"{self.name} does not support scores of sentences"
+            message = f"{self.name} does not support sentence scores"
             raise MethodError(message, where=scores.name, hint=f"it supports {' and '.join(self.kinds)} models")
         scores.require(text for text, _ in self.texts(base))
 

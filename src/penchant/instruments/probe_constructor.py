@@ -1,4 +1,4 @@
-"""Constructor calls of probes from Python, and the parameters shown by `help`."""
+"""Calls to the constructors of probes, and the parameters that `help` shows for them."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def load(
             hint="read it with penchant.load_vectors(FILE)",
         )
     if names_scores(spec):
-        message = "is a table of scores of whole sentences, not a language model"
+        message = "is a table of sentence scores, not a language model"
         raise ModelError(message, where=str(spec), hint="name a language model; in Python, use penchant.Scores")
     model = read_model(
         spec,

@@ -100,7 +100,7 @@ def _models() -> Rows:
         ("MODEL?source=TEXT", "an encoder-decoder whose encoder reads the text; without it, none"),
         ("MODEL+ADAPTER", "a model with an adapter, a hub name or a directory (needs penchant[adapters])"),
         ("FILE.txt .vec .bin .npy", "static word vectors: word2vec, GloVe, or an array with its vocabulary"),
-        ("scores:FILE", "scores of sentences made elsewhere: a table with the columns text and score"),
+        ("scores:FILE", "sentence scores made elsewhere: a table with the columns text and score"),
         *((f"bundled:{name}", bundled_card(name)) for name in bundled_models()),
     ]
 

@@ -23,7 +23,7 @@ KINDS = {
     "causal": "causal models",
     "encoder": "encoders without a head",
     "static": "static word vectors",
-    "scores": "scores of sentences",
+    "scores": "sentence scores",
 }
 """Plural names of the kinds of model."""
 
@@ -148,7 +148,7 @@ class Fitting:
         if model is not None and model.no_scores:
             message = f"no word probabilities: {model.no_scores}"
             raise ModelError(message, where=spec, hint=all_read(self.probes))
-        message = f"no probe of the study supports {KINDS[kinds[0]]}"
+        message = f"no probe in the study supports {KINDS[kinds[0]]}"
         raise StudyError(message, where=spec, hint=all_read(self.probes))
 
     def _fit(self, number: int, spec: str, model: LanguageModel) -> None:

@@ -222,7 +222,7 @@ class _Running:
         if not any(model.kind in probe.kinds for probe in self.prepared.probes):
             if isinstance(model, LanguageModel):
                 require_fit(model, self.texts[0])  # may give a better reason
-            message = f"no probe of the study supports {KINDS[model.kind]}"
+            message = f"no probe in the study supports {KINDS[model.kind]}"
             raise StudyError(message, where=model.name, hint=all_read(self.probes))
         return model
 

@@ -33,7 +33,7 @@ def write_texts(study: Path, out: Path, base: Sequence[Path], **changes: Any) ->
     _, probes = read_study(study, **changes)
     chosen = [probe for probe in probes if Scores.kind in probe.kinds]
     if not chosen:
-        raise StudyError("no probe of the study supports scores of sentences", where=str(study), hint=all_read(probes))
+        raise StudyError("no probe in the study supports sentence scores", where=str(study), hint=all_read(probes))
     texts = list(dict.fromkeys(text for probe in chosen for text, _ in probe.texts(base)))
     trial = Scores([{COLUMN: text, "score": 0.0, "n_tokens": 1} for text in texts])
     for probe in chosen:  # settings that no table can satisfy are refused here

@@ -345,10 +345,10 @@ def test_a_study_goes_on_where_it_was_stopped(zoo: Zoo, folder: Path, tmp_path: 
             "gpt2",
             ["weat"],
             StudyError,
-            r"gpt2: no probe of the study supports causal models .*weat supports static word vectors",
+            r"gpt2: no probe in the study supports causal models .*weat supports static word vectors",
         ),
         ("bert-headless", ["logprob-bias"], ModelError, "no word probabilities"),
-        ("one.txt", ["seat"], StudyError, "no probe of the study supports static word vectors .*seat supports masked"),
+        ("one.txt", ["seat"], StudyError, "no probe in the study supports static word vectors .*seat supports masked"),
     ],
 )
 def test_what_fits_nothing_is_an_error(

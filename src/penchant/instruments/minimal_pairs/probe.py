@@ -277,7 +277,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
             return super().settle(model)
         given = self.model_fields_set & {*PairSettings.model_fields} - {*Settings.model_fields} - _OF_QUESTIONS
         if given:
-            message = f"{min(given)} applies only to scores of sentences, but elicit is {self.elicit}"
+            message = f"{min(given)} applies only to sentence scores, but elicit is {self.elicit}"
             raise MethodError(message, hint=f"remove {min(given)}, or use elicit: sentence")
         phrases(self)
         require_chat(self, language_model(model))

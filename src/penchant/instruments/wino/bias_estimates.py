@@ -50,7 +50,7 @@ def preferences(items: pl.DataFrame, how: str) -> Array:
 
 
 def log_odds(items: pl.DataFrame, how: str) -> Array:
-    """Return the scores of sentences with the male minus those with the female pronoun, normalised by `how`."""
+    """Return the scores of the sentences with the male minus those with the female pronoun, normalised by `how`."""
     sign = np.where((items["gender"] == GENDERS[0]).to_numpy(), 1.0, -1.0)
     values: Array = sign * preferences(items, how)
     return values
