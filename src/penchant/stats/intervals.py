@@ -104,9 +104,9 @@ def clustered_mean(
     differences. The standard error is the jackknife standard error over clusters, and the t distribution has one degree
     of freedom fewer than clusters; for clusters of equal size the interval is the t interval of their means. With
     `proportion`, the values lie between 0 and 1 and the interval is computed on the logit scale; if all clusters have
-    the same proportion, it is Wilson's interval over items, with a note. With `against`, the mean is tested against
-    this number, on the same scale. Source: MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises
-    DataError for NaN or unequal lengths.
+    the same proportion, it is Wilson's interval over items, with a note. The mean is tested against
+    `against`, which is a proportion if `proportion` is set, on the scale of the interval. Source: MacKinnon, Nielsen &
+    Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
     """
     check_level(level)
     array = as_values(values)

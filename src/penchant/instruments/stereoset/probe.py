@@ -72,7 +72,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the implied signature keys: the constant of `pen`, and `normalise` if it is the method's default."""
+        """Return the signature keys implied by others: `pen-alpha`, and `normalise` if it is the method's default."""
         means = signature.get("method", "").startswith("stereoset")
         usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}
