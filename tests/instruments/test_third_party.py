@@ -141,7 +141,9 @@ def test_it_goes_through_every_command_like_ours(penchant: Program, tmp_path: Pa
     schema = json.loads(penchant("schema", "variants")[1])
     assert schema["table"]["properties"]["kind"]["description"] == "What the variants differ in, such as contraction."
     probes = json.loads(penchant("schema")[1])["properties"]["probes"]["items"]["properties"]
-    assert probes["variants"]["properties"]["data"]["description"].startswith("A table with one row per item")
+    assert probes["variants"]["properties"]["data"]["description"].startswith(
+        "One or more tables with one row per item"
+    )
     assert penchant("init", "variants", "mystudy")[1] == "mystudy/variants.csv\nmystudy/variants.yaml\n"
     code, out, err = penchant("run", "mystudy/variants.yaml", "-o", "out", "--full")
     assert code == 0, err

@@ -101,8 +101,14 @@ def test_folders_of_a_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("models", "said"),
     [
-        ("[{family: o/m, revisions: [main]}]", "models.0: 'main' contains no step, expected one, for example step1000 — write revisions"),
-        ("[x, {family: o/m, revisions: [step1-step2]}]", "models.1: 'step1-step2' contains several steps, expected one"),
+        (
+            "[{family: o/m, revisions: [main]}]",
+            "models.0: 'main' contains no step",
+        ),
+        (
+            "[x, {family: o/m, revisions: [step1-step2]}]",
+            "models.1: 'step1-step2' contains several steps",
+        ),
         ("[{family: o/m}]", "models.0: 'o/m' lists no checkpoints"),
         ("[{family: 'none-*'}]", "models.0: no directory that matches 'none-*' contains a model"),
         ("[{family: 'a*', revisions: [step1]}]", "models.0: 'a*' is a pattern, so it takes no revisions"),

@@ -251,7 +251,7 @@ def test_columns_of_the_results_are_no_labels(write: Write) -> None:
 BAD_SETS = {
     "unknown key": ("language: en\nsentence: s.csv\n", ", sentence", ["unknown key", "penchant schema cloze"]),
     "unknown key inside": ("scale: {low: a, hihg: b}\n", ", scale.hihg", ["unknown key"]),
-    "truth for a name": ("name: true\n", ", name", ["not a text"]),
+    "truth for a name": ("name: true\n", ", name", ["not a string"]),
     "no list of files": ("ratings: {a: r.csv}\n", ", ratings", ["valid list"]),
     "not YAML": ("language: en\nscale: {low: a\nname: b: c\n", ", line 3", ["is not valid YAML"]),
     "tab": ("language: en\n\tname: x\n", ", line 2", ["is not valid YAML"]),

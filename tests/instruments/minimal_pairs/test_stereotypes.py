@@ -70,7 +70,7 @@ def test_a_study_of_own_stereotypes_speaks_of_them(zoo: Zoo, tmp_path: Path, pen
     code, printed, said = penchant("run", study, "-m", zoo("bert"), "-o", out)
     assert code == 0, said
     told = printed + said
-    assert "prefers the more stereotypical sentence in these 3 bias types: 86.7% [" in told
+    assert "prefers the more stereotypical sentence in these 3 bias types together: 86.7% [" in " ".join(told.split())
     assert "acceptable sentence" not in told
     assert penchant("export", out, "--to", "latex")[0] == 0
     methods = next(out.rglob("methods.tex")).read_text()

@@ -624,7 +624,7 @@ def test_a_caution_has_its_cause(case: str) -> None:
 def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
     crooked = made().with_columns(agree=0.5 * pl.col("disagree") + AGREE - 6)
     (caution, *_) = made_result(crooked).cautions
-    assert caution.startswith("the calibration `origin` does not fit (f speaker, m speaker)")
+    assert caution.startswith("the calibration does not fit (f speaker, m speaker)")
     notes = made_result(crooked).summary.filter(measure="calibration slope a")["note"]
     assert notes.str.contains("the line does not fit: residuals correlate with x at ", literal=True).all()
 

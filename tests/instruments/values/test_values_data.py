@@ -196,7 +196,7 @@ def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
         ("templates: []\n", ", templates: list should have at least 1 item"),
         ("language: cs\n", ", templates: is missing"),
         (json.dumps({"templates": [ONE], "statments": "s.csv"}), ", statments: unknown key"),
-        (json.dumps({"templates": [ONE], "name": True}), ", name: is true, not a text"),
+        (json.dumps({"templates": [ONE], "name": True}), ", name: is true, not a string"),
         ("a: b: c\n", ", line 1: is not valid YAML"),
         ("- a\n", ": is not a YAML mapping with keys such as"),
         (

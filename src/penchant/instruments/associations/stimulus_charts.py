@@ -226,7 +226,8 @@ def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str, axis: str) -
 
 
 def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.LayerChart:
-    lists = {side: f"{side} {name}" for side, name in frame.select("set", "list").unique().iter_rows() if name}
+    named_lists = frame.select("set", "list").unique(maintain_order=True).iter_rows()
+    lists = {side: f"{side} {name}" for side, name in named_lists if name}
     shown = frame.drop_nulls("association").filter(pl.col("association").is_finite())
     sets = [side for side in SIDES if side in set(shown["set"])]
     rows = [
