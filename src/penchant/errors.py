@@ -265,9 +265,9 @@ class OutputError(PenchantError):
 
 
 def machine_error(error: Exception) -> OSError | MemoryError | None:
-    """Return the system error that caused another library's error, or None.
+    """Return `error` if it is a system error, or else the system error that its message names, or None.
 
-    It is `error` itself, or is named in the message by a phrase such as "(os error 28)".
+    Messages of other libraries name a system error by a phrase such as "(os error 28)".
     """
     if isinstance(error, OSError | MemoryError):
         return error

@@ -67,7 +67,7 @@ class Spelled:
         return self._others.get(plain, plain if plain in self._index else None)
 
     def _equivalents(self) -> dict[str, str]:
-        """Map the NFC form of each word that is not in NFC to the first equivalent word in the index."""
+        """Map the NFC form of each word of the index that is not in NFC to the first equivalent word in the index."""
         first: dict[str, str] = {}
         for word in self._index:
             if not word.isascii() and not unicodedata.is_normalized("NFC", word):
@@ -94,7 +94,7 @@ class Alignment:
 
 
 def _letters(text: str) -> dict[int, int]:
-    """Map each letter's offset in NFD, and the offset of the end, to the position in the text.
+    """Map the offset in NFD of each letter, and of the end of the text, to its position in `text`.
 
     Canonical ordering and composition never cross an offset that both spellings share.
     """

@@ -31,7 +31,7 @@ class RayBackend:
         self._pool.submit(Job("run", (sent,), batch, lambda row: self._named(batch, row)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Wait until any batch is finished; return the batch and its outputs. Raises ClusterError if it cannot run."""
+        """Wait until any batch is finished; return it with its outputs. Raises ClusterError if a batch cannot run."""
         job, values = self._pool.collect()
         return job.what, values
 

@@ -82,7 +82,7 @@ REJECTS = {"record": pl.Int64(), "reason": pl.String(), "text": pl.String()}
 
 
 def scored(scorer: Scorer, shard: Shard, folder: Path) -> ScoredShard:
-    """Score the texts of a shard, write the tables into `folder`, and return the paths of the tables and the counts.
+    """Score the texts of a shard, write the tables into `folder`, and return the counts and the paths of the tables.
 
     A shard whose content was scored in an earlier run is skipped.
 

@@ -108,8 +108,8 @@ class Tally:
     """Counts of an extraction.
 
     `forms` counts occurrences by (word, form, segment). `sentences` counts the sentences that contain a word, including
-    the `too_long` sentences, which are outside all segments or longer than `LONGEST`. `records` counts the records
-    read, including the `skipped` records, which have no readable text.
+    the `too_long` sentences, which are outside all segments or longer than `LONGEST` characters. `records` counts the
+    records read, including the `skipped` records, which have no readable text.
     """
 
     forms: Counter[tuple[str, str, str]] = field(default_factory=Counter)

@@ -49,7 +49,7 @@ class GroupCounts:
     """Counts for one contrast of two groups of words (see `Grouped`), by group ("A", "B").
 
     `sentences` counts the sentences that contain words of only one group, `total` all words in these sentences, and
-    `found` each of the words to count in them. `members` counts the words of the groups in all sentences. `both` is the
+    `found` each of the words to count in them. `members` counts each word of the groups in all sentences. `both` is the
     number of sentences with words of both groups, which count for neither group.
     """
 

@@ -31,7 +31,7 @@ class Units(NamedTuple):
 
 
 def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
-    """Return the lines of a block; with the layout `wrapped`, each paragraph becomes one line."""
+    """Return the lines of a block (of `field` in JSON lines); with the layout `wrapped`, each paragraph is one line."""
     if isinstance(block.data, bytes) and kind == "text":
         text, bad = _decoded(block.data)
         records = block.newlines + (block.data[-1:] not in (b"", b"\n"))

@@ -50,8 +50,8 @@ def spread(
 ) -> list[T]:
     """Return a sample of at most `limit` items, in their original order, spread evenly over the groups.
 
-    The groups take turns, and each contributes its remaining item with the smallest priority. Every sample is a subset
-    of any larger sample of the same items with the same seed.
+    The groups take turns, and each contributes its remaining item whose `content` has the smallest priority. Every
+    sample is a subset of any larger sample of the same items with the same seed.
     """
     order = sorted(range(len(items)), key=lambda i: priority(seed, *content(items[i])))
     taken: Counter[str] = Counter()
@@ -127,8 +127,8 @@ class Smallest:
     def distinct(self, cell: int) -> tuple[int, bool]:
         """Return the number of distinct items in a cell, and True if it is exact rather than estimated.
 
-        The estimate is (k − 1) / u, where u is the k-th smallest priority divided by the number of priorities; its
-        relative standard error is 1 / √(k − 2) for k > 2 (Bar-Yossef et al. 2002; Beyer et al. 2007).
+        The estimate is (k − 1) / u, where u is the k-th smallest priority divided by the number of possible priorities;
+        its relative standard error is 1 / √(k − 2) for k > 2 (Bar-Yossef et al. 2002; Beyer et al. 2007).
         """
         kept = self.sample(cell)
         if len(kept) < self.k:

@@ -69,7 +69,7 @@ class Usage:
     beginning of a sentence is counted as the form itself. `missed` counts, for each word, the endings that follow it in
     unclaimed runs: runs of word characters that begin with the word (and with no longer word) and are not a form of any
     word. Runs in which a mark such as the Bengali hasant or nukta changes the last letter of the word are excluded. Of
-    the `records` read, `skipped` could not be read.
+    the `records` in the files, `skipped` could not be read.
     """
 
     stimuli: StimulusSet
@@ -257,5 +257,5 @@ def _tail(text: str, at: int) -> str:
 
 
 def read_words(path: Path) -> frozenset[str]:
-    """Read a list of words, one per line, in NFC. Raises DataError if the file cannot be read."""
+    """Read a list of words, one per line, and normalise them to NFC. Raises DataError if the file cannot be read."""
     return frozenset(word for line in read_text(path).splitlines() if (word := normalise(line.strip())))

@@ -95,7 +95,7 @@ def count_unigrams(
     field: str = "text",
     progress: Progress = lambda done, total: None,
 ) -> TokenCounts:
-    """Return the token counts of files, tokenized with the tokenizer of a `model`.
+    """Return the token counts of files, tokenized with `tokenizer`, the tokenizer of the model named `model`.
 
     Each line or wrapped paragraph is tokenized in NFC, without surrounding white space or special tokens. Raises
     DataError if a file cannot be read or the files contain no token.

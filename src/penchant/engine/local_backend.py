@@ -132,7 +132,7 @@ class LocalBackend(InTurn):
         return answers
 
     def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
-        """Return the answers of a batch, or of its part that starts at row `above`, halved until it fits in memory."""
+        """Return a batch's answers, halving it until it fits in memory; it starts at row `above` of the whole batch."""
         try:
             return self._answers(batch)
         except (MemoryError, RuntimeError) as error:

@@ -123,9 +123,9 @@ class Rule:
         return None if any(choice.text(reference) is None for reference in self.references) else choice
 
     def differs(self, choice: WordChoice, words: Words) -> bool:
-        """Return True if a word satisfies the slot's `differs`, given the words of the other slots.
+        """Return True if a word differs from the words of the slots listed in the rule `differs`.
 
-        For each feature listed (by default the lemma), both words must have values, and no value in common.
+        For each listed slot and feature (by default the lemma), both words must have values, but none in common.
         """
         for name, feature in self.slot.differs:
             here, there = choice.values.get(feature, ()), words[name].values.get(feature, ())

@@ -108,7 +108,7 @@ def _refused(
 
 
 def _failed(error: Exception, file: str, wanted: RepositoryKind) -> tuple[str, str]:
-    """Return the reason and the hint if the hub could not be reached or the transfer failed."""
+    """Return the reason and the hint for a hub that could not be reached or a transfer that failed."""
     from huggingface_hub import constants
     from huggingface_hub.errors import FileMetadataError, OfflineModeIsEnabled
 

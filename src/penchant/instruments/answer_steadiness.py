@@ -34,11 +34,11 @@ STEADINESS = (OVER_ORDERS, TURNED, OVER_REPLIES, MISMATCH, *SHARES.values())
 def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str) -> Iterator[Estimate]:
     """Yield estimates of how steady the answers to `items` are; `scale` has one value per option.
 
-    Without a scale, the spread over orders is the mean over options of the spread of their probabilities, and there is
-    no spread over replies.
+    Without a scale, the spread over orders is the mean over options of the spread of their probabilities, and the
+    spread over replies is not estimated.
 
-    `items` has the columns order_probabilities, probabilities (both may be empty), readings and chosen; items are
-    independent, and replies are clustered by item.
+    `items` has the columns order_probabilities, probabilities (both may be empty), readings and chosen (see
+    `elicitation_columns`). Items are independent; replies are clustered by item. `noun` is the items' plural noun.
     """
     tables = [np.array(each) for each in items["order_probabilities"].to_list() if each]
     widest = 1.0 if scale is None else float(np.ptp(scale))

@@ -114,7 +114,7 @@ class Probe(Settings, ABC, Generic[M]):
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields to be written after the model's name, in order; by default the instrument's own.
+        """Return the ordered signature fields that follow the model's name; by default the instrument's parameters.
 
         Files are cited by name and hash (`penchant.files.cited`). `signature` appends dtype, level, resamples and seed
         if they are missing.
@@ -123,7 +123,7 @@ class Probe(Settings, ABC, Generic[M]):
         return {name: written(self, name) for name in type(self).model_fields if name not in shared}
 
     def cautions(self, measured: M, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Yield cautions that a reader must know before using a number; the text of each note is in `text.yaml`."""
+        """Yield cautions that a reader must know before using an estimate; the text of each note is in `text.yaml`."""
         return ()
 
     def reading(self, model: LanguageModel) -> LanguageModel:
@@ -288,7 +288,7 @@ def beginning(lm: LanguageModel | Scores) -> str:
 def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], items: Sequence[str]) -> None:
     """Raise StudyError unless two results have equal signatures and the same items.
 
-    Signature keys in `free` may differ; `items` are the columns that identify an item.
+    Signature keys in `free`, and `tokenizer`, may differ; `items` are the columns that identify an item.
     """
     different = [
         key

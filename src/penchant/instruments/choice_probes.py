@@ -54,7 +54,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         """Return the question of a row, including any context, and its options."""
 
     def sentences(self, row: R) -> Mapping[str, str]:
-        """Return one text per option, the question followed by that option, keyed by option name."""
+        """Return one text per option, the question followed by that option, keyed by `option_0`, `option_1`, …."""
         text, options = self.question(row)
         return {f"option_{number}": f"{text} {option}" for number, option in enumerate(options)}
 

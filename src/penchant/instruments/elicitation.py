@@ -151,7 +151,7 @@ MOST_TOKENS = 32
 def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) -> tuple[str, int | None]:
     """Return the reading of a reply, and the number of the option that it chooses, or None.
 
-    A reply is an `OPTION` if it begins, perhaps after an opening such as "my answer is", with the option's letter,
+    A reply is an `OPTION` if it begins, perhaps after an opening such as "my answer is", with an option's letter,
     alone or before a punctuation mark, or with its text. A letter with the text of another option is `UNREAD`. Other
     replies are `REFUSED` or `HEDGED` if they contain a phrase for a refusal or a hedge, else `UNREAD`.
     """

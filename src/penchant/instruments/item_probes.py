@@ -27,8 +27,8 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
     """Base class for probes that read their items from the files named in their fields.
 
     A subclass implements `read`, `items` and `texts_of`. It overrides `places` if `read` takes arguments other than the
-    file of `data`, and `group` if a pilot samples from every group. Error messages give the `place` of an item, unless
-    `place_of` is overridden.
+    file of `data`, and `group` if a pilot samples from every group. Error messages locate an item by its attribute
+    `place`, unless `place_of` is overridden.
     """
 
     noun: ClassVar[str] = ""
@@ -55,7 +55,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         """Return the texts of an item that are given to a model."""
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`; by default the path of the file named in `data`."""
+        """Return the arguments of `read`; by default the path of the file `data`, looked up in `base`."""
         return (self.find(self.data, base),)
 
     def group(self, item: I) -> str:
@@ -87,7 +87,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return spread(items, self.limit, seed=self.seed, content=self.content, group=self.group)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return a list with the path of the data file."""
+        """Return a list with the path of the data file, looked up in the directories `base`."""
         return [self.find(self.data, base)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
@@ -99,7 +99,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return known_texts(model, texts, self.on_unknown)
 
     def known(self, session: Session, items: Sequence[I]) -> tuple[list[I], tuple[Note | str, ...]]:
-        """Return the items without unknown tokens, and notes on skipped and respelt items.
+        """Return the items without unknown tokens, and notes on items skipped or encoded in an equivalent spelling.
 
         Raises DataError if all items have unknown tokens, or if any has and `on_unknown` is "stop".
         """

@@ -75,8 +75,8 @@ class Mean:
 class Contrast:
     """Difference between the means of a measure at two `levels` of the column `between`, first minus second.
 
-    `of`, `share`, `clusters` and `margin` are as in `Mean`; with clusters, every cluster has the same weight. Contrasts
-    are tested against 0.
+    `of`, `by`, `share`, `clusters` and `margin` are as in `Mean`; with clusters, every cluster has the same weight.
+    Contrasts are tested against 0.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Contrast:
     def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
         """Return the contrast of the values `mine`, or of the differences `mine` − `theirs` between two models.
 
-        It is Welch's difference between two means, computed as a mean over two strata.
+        The contrast is Welch's difference between two means, computed as a mean over two strata.
         """
         own, side = mine if theirs is None else mine - theirs, _levels(items, self.between)
         units = [self._units(own[side == name], items.filter(side == name)) for name in self.levels]
@@ -158,10 +158,10 @@ def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str
 def estimates(
     measures: Sequence[Measure], items: pl.DataFrame, level: float, noun: str, *, other: pl.DataFrame | None = None
 ) -> list[Estimate]:
-    """Return the estimates of all measures, each over all items and at every level of its column `by`.
+    """Return the estimates of all measures, each over all items and for every value of its column `by`.
 
-    If `other` contains another model's results on the same items, the estimates are differences from that model. Holm's
-    correction is applied over the levels of each measure.
+    `level` is the confidence level, `noun` the plural noun for the items. If `other` contains another model's results
+    on the same items, the estimates are differences from that model. Holm's correction is applied over values of `by`.
     """
     keys = list(dict.fromkeys(measure.by for measure in measures if measure.by))
     found: list[Estimate] = []

@@ -76,8 +76,8 @@ class TableField:
     """Metadata of a field that names a table: how a table passed from Python is converted to a file.
 
     `columns` names the columns of rows passed as lists, in the order of the values. `rows` converts the argument to
-    rows; it also takes the `columns` of the call and the name of the table for messages. The table is stored in a file
-    whose name ends in `suffix`, unless `file` returns the path of a file for the argument.
+    rows, given the call's argument `columns` and the table's name for messages. The rows are stored in a file whose
+    name ends in `suffix`, unless `file` returns the path of a file for the argument.
     """
 
     columns: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ _PLAIN = Written()
 
 
 def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
-    """Return the signature field for columns not named after their fields; an empty dict if all are."""
+    """Return the signature field for the `columns`, by field, not named like their field; empty if there are none."""
     several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
     named = [f"{field}={column}" for field, names in several for column in names if column != field]
     return {"columns": join_names(named)} if named else {}

@@ -35,7 +35,7 @@ class Result(records.BaseResult):
     """The result of a probe for one model.
 
     `items` has one row per stimulus, with its scores; `summary` has one row per estimate, each with its signature;
-    `cautions` are warnings to read before using a number; `settings` are the parameters of the probe in JSON types;
+    `cautions` are warnings to read before using an estimate; `settings` are the parameters of the probe in JSON types;
     `left_out` are notes on the data that were not used.
     """
 

@@ -64,7 +64,7 @@ TEXTS = ("title", "question", "columns", "items", "prose", "methods", "notes", "
 
 
 def require_keys(file: Path, usual: Mapping[str, Any]) -> None:
-    """Raise DataError if a `text.yaml` has an unknown key; `usual` has the allowed keys of its parts."""
+    """Raise DataError for unknown keys in a `text.yaml`; `usual` has the keys allowed in tables, figures and claims."""
     found = document(file) if file.is_file() else {}
     known = {"": TEXTS, "prose": ("methods", "limits"), **{part: usual[part] for part in PARTS}}
     for part, keys in known.items():
@@ -165,7 +165,7 @@ def _items(probe: type[RowProbe[Any]]) -> Items:
 
 
 def _column(name: str, field: FieldInfo) -> ItemColumn:
-    """Return the item column for a field; a field of type Literal is shown as a label."""
+    """Return the column of the report's item table for a field of a row; a Literal field is shown as a label."""
     return ItemColumn(name, "label" if get_origin(field.annotation) is Literal else "text")
 
 

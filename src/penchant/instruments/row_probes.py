@@ -99,11 +99,11 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return session.scorer.score(texts, self.method)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the paths of the tables."""
+        """Return the arguments of `read`: the paths of the tables, looked up in the directories `base`."""
         return tuple(file for name in listed(self.data) for file in self.find_all(name, base))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the paths of the tables."""
+        """Return the paths of the tables, looked up in the directories `base`."""
         return [Path(str(file)) for file in self.places(base)]
 
     def read(self, *paths: Path) -> list[tuple[str, R]]:

@@ -64,7 +64,7 @@ class UserTable:
 
 @dataclass(frozen=True, slots=True)
 class StudyParts:
-    """The parts of a study from a user's table: the probe's parameters, further files by name, and lines to print."""
+    """Parts of a study from a user's table: the probe's parameters, other files (name: content), and lines to print."""
 
     parameters: dict[str, Any]
     files: dict[str, str] = field(default_factory=dict)

@@ -69,7 +69,7 @@ def known_items(
     on_unknown: OnUnknown,
     noun: str,
 ) -> tuple[list[T], tuple[Note | str, ...]]:
-    """Return the items whose texts are all known to the tokenizer, and notes on skipped and respelt items.
+    """Return the items with known text only, and notes on items skipped or encoded in an equivalent spelling.
 
     `noun` is the plural noun for the items. Raises DataError if every item has unknown text, or with `stop` if any
     item has; the message then names up to six locations and counts the affected items.
@@ -110,9 +110,10 @@ def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Ite
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
-    """List the locations in (location, unknown substring) pairs, with one entry for a substring found in many items.
+    """List (location, unknown substring) pairs as strings, with one entry for a substring found at many locations.
 
-    If there are very many locations, such an entry gives only the first of its locations.
+    If there are very many pairs, such an entry names only its first location. Other entries are limited in number; the
+    last entry then counts the rest.
     """
     by_part: dict[str, list[str]] = {}
     for where, part in lost:
@@ -130,7 +131,10 @@ def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def unknown_error(lost: Sequence[tuple[str, str]], total: int, noun: str) -> DataError:
-    """Return the one-line error for text unknown to a tokenizer, given (location, unknown substring) pairs."""
+    """Return the one-line error for items with text unknown to a tokenizer.
+
+    `lost` are (location, unknown substring) pairs, `total` is the number of all items, `noun` their plural noun.
+    """
     parts = [f"'{part}'" for part in dict.fromkeys(part for _, part in lost)]
     first, *others = list(dict.fromkeys(where for where, _ in lost))[:_MOST_SHOWN]
     also = f"; also {places([first, *others]).removeprefix(f'{first}, ')}" if others else ""
@@ -143,5 +147,5 @@ def unknown_error(lost: Sequence[tuple[str, str]], total: int, noun: str) -> Dat
 
 
 def signed_unknown(on_unknown: OnUnknown) -> dict[str, object]:
-    """Return the signature field for the treatment of unknown items; empty if they stop the study."""
+    """Return the signature field for the treatment of items with unknown text; empty if they stop the study."""
     return {} if on_unknown == "stop" else {"on_unknown": on_unknown}

@@ -22,7 +22,7 @@ _SHORTER = (8, 5)
 class Trial:
     """Comparison of a network's outputs for sample rows run alone and run in a batch.
 
-    The outputs are all hidden states and, if the network `scores`, the logits. Some encoders mix neighbouring positions
+    The outputs are all hidden states and, if `scores` is true, the logits. Some encoders mix neighbouring positions
     regardless of the attention mask (MobileBERT, ConvBERT, FNet, YOSO), and some classes that are loaded as causal
     attend to later tokens (XLNet, a BERT without `is_decoder`), which their configurations do not show.
     """
@@ -36,7 +36,7 @@ class Trial:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Numbers of positions in the outputs of the layers for the longest row; layer 0 is the embeddings."""
+        """Number of positions in each layer's output for the longest row; layer 0 is the embeddings."""
         return tuple(states.shape[1] for states in self._alone[0][1:])
 
     @property

@@ -23,8 +23,8 @@ def read_config(source: ModelSource, options: dict[str, Any]) -> Any:
     """Return the configuration of a checkpoint; `options` are the arguments of `from_pretrained`.
 
     Raises ModelError if the model is an encoder-decoder without a language-modelling head, such as a speech model, if
-    there is a source text but the model is not an encoder-decoder, or if `trust_remote_code` is set and the checkpoint
-    takes its code from another repository.
+    `source` has a text for an encoder but the model is not an encoder-decoder, or if `trust_remote_code` is set and the
+    checkpoint takes its code from another repository.
     """
     from transformers import AutoConfig
 
@@ -111,7 +111,7 @@ class Heard(logging.Handler):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Distinct first lines of the warnings about weights, tokens or attention, except the load report."""
+        """Distinct first lines of warnings about weights, tokens or attention, except the report on loaded weights."""
         first = (message.strip().partition("\n")[0] for message in self.messages if "LOAD REPORT" not in message)
         concerning = (line for line in first if _CONCERNING.search(line))
         return tuple(dict.fromkeys(_OLD_SPLIT if "incorrect regex pattern" in line else line for line in concerning))

@@ -38,7 +38,7 @@ class GivenSource(torch.nn.Module):
 
     @property
     def hf_device_map(self) -> dict[str, int | str] | None:
-        """The device of each module, by its name, of a model that is spread over several devices, else None."""
+        """The device of each module, by module name, if the model is spread over several devices, else None."""
         return getattr(self.whole, "hf_device_map", None)
 
     def get_input_embeddings(self) -> Any:

@@ -79,11 +79,11 @@ class Digests:
         self._remember(f"proofs of {fingerprint}", stamp, proofs)
 
     def stated(self, file: str) -> str:
-        """Return the stored hash that the hub reported for a file of a commit; "" if none is stored."""
+        """Return the stored hash that the hub reported for `file` (NAME@COMMIT/PATH); "" if none is stored."""
         return self._known(f"stated of {file}", "") or ""
 
     def remember_stated(self, file: str, digest: str) -> None:
-        """Store the hash that the hub reported for a file. Raises CacheError if it cannot be written."""
+        """Store the hash that the hub reported for `file` (NAME@COMMIT/PATH). Raises CacheError if that fails."""
         self._remember(f"stated of {file}", "", digest)
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:

@@ -43,7 +43,7 @@ class WantedFiles:
     config: str = _CONFIG
 
     def settings(self, names: Iterable[str]) -> list[str]:
-        """Return the sorted names of the files to download before the weights.
+        """Return the file names in `names` that are downloaded before the weights, sorted.
 
         These are configuration and tokenizer files and, if `code` is true, Python files.
         """

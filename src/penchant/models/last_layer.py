@@ -129,7 +129,7 @@ class _Pass:
         self.turn = 0
 
     def layer(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Run the layer's forward method; in its last call, at the requested positions only, as one row."""
+        """Run the layer's forward method; in the last call of the pass, only at the requested positions, as one row."""
         self.left -= 1
         if self.left:
             return self.plain(states, *args, **kwargs)

@@ -235,7 +235,7 @@ def read_model(
 
 
 def _without_checkpoint(spec: str | Path, name: str | None, code: bool, digests: Digests | None) -> Model:
-    """Return the table of scores, the word vectors or the served model that `spec` names."""
+    """Return the table of scores, word vectors or served model that `spec` names; `code` is `trust_remote_code`."""
     if names_served(spec):
         return _served(str(spec), name, code=code, digests=digests or Digests(None))
     return Scores(score_file(spec), name=name) if names_scores(spec) else _vectors(spec, name)

@@ -68,7 +68,7 @@ class ModelSource:
     def fingerprint(self, digests: Digests) -> str:
         """Return a hub model's name and commit, or a hash of a local model's files.
 
-        The fingerprint of an adapter follows a +.
+        It is followed by + and the fingerprint of the adapter, if any, and by a hash of the source text, if any.
         """
         own = f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
         added = "" if self.adapter is None else f"+{self.adapter.fingerprint(digests)}"
@@ -78,7 +78,7 @@ class ModelSource:
     def key(self) -> str:
         """The name and commit of a hub model, or the resolved path of a local one.
 
-        The key of an adapter follows a +.
+        It is followed by + and the key of the adapter, if any, and by a hash of the source text, if any.
         """
         own = f"{self.label}@{self.commit}" if self.local is None else str(self.local.resolve())
         return f"{own}{'' if self.adapter is None else f'+{self.adapter.key}'}{self._text_hash}"

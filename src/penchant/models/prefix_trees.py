@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Trees(NamedTuple):
-    """Prefix trees of a batch, one per row, with the `depths` of nodes (B, L) and the `ends` of their subtrees (B, L).
+    """Prefix trees of tokens, one per row of a batch: `depths` of the nodes and `ends` of their subtrees (both B, L).
 
     A node's depth is its position id. A node is visible to the nodes in the columns from its own to its end, exclusive.
     Padding has depth 0 and is visible to itself only.

@@ -1,4 +1,4 @@
-"""Scores of whole texts, computed by another program and read from a table, for use in place of a model."""
+"""Scores for whole texts, computed by another program and read from a table, for use in place of a model."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ScoredText(BaseModel):
 
 
 class Scores:
-    """Scores of whole texts, computed by any program, for use by an instrument or a study in place of a model.
+    """Scores for whole texts, computed by any program, for use by an instrument or a study in place of a model.
 
     `scores` is a file or a table with the columns text and score (the sum of the natural log-probabilities of the
     scored tokens), and optionally n_tokens, or tokens and logprobs (lists). Without numbers of tokens there are no

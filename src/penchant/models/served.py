@@ -53,7 +53,7 @@ def refuse_cluster(specs: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ServedAddress:
-    """The address of a served model: the base of the API, the model's name there, and its tokenizer.
+    """The address of a served model: the base URL of the API, the model's name there, and its tokenizer.
 
     `tokenizer` is empty if the model gives replies only.
     """
@@ -125,8 +125,8 @@ class _Chat(BaseModel):
 class Completion:
     """The tokens of a completion and their log-probabilities (None for a token without one).
 
-    `top` maps the most probable tokens at each position to their log-probabilities (or is None). `prompt_tokens` is the
-    number of tokens in the prompt according to the server, or None.
+    `top` has, for each position, a mapping from the most probable tokens to their log-probabilities, or None.
+    `prompt_tokens` is the number of tokens in the prompt according to the server, or None.
     """
 
     tokens: Sequence[str]
@@ -136,7 +136,7 @@ class Completion:
 
 
 class RefusedRequestError(ModelError):
-    """Raised if a server refuses a request, for example token ids if it takes only text."""
+    """Raised if a server refuses a request, for example one with token ids if it takes only text."""
 
 
 class Client:
@@ -292,7 +292,7 @@ class Client:
 
 
 def _key() -> str:
-    """Return the key for the server; "" if none is set. Raises ModelError, without the key, if it is invalid."""
+    """Return the API key of the server; "" if none is set. Raises ModelError, without the key, if it is invalid."""
     name = next((name for name in KEYS if os.environ.get(name, "").strip()), "")
     key = os.environ.get(name, "").strip() if name else ""
     if not key.isascii() or not key.isprintable() or " " in key:

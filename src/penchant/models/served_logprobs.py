@@ -149,7 +149,10 @@ class Server:
 def served_tokenizer(
     address: ServedAddress, digests: Digests, *, code: bool = False
 ) -> tuple[Tokenizer, tuple[str, ...]]:
-    """Return the tokenizer of a served model, and transformers' warnings. Raises ModelError if it cannot be read."""
+    """Return the tokenizer of a served model, and the warnings of transformers; `code` runs the tokenizer's own code.
+
+    Raises ModelError if the tokenizer cannot be read.
+    """
     if not address.tokenizer:
         return Tokenizer(of_bytes(), special=False), ()
     try:

@@ -100,7 +100,7 @@ class Tokenizer:
         )
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens in each text, |S|, excluding special tokens."""
+        """Return the number of tokens in each text (|S| in formulas), excluding special tokens."""
         return [len(encoding) for encoding in self.encode(texts)]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:

@@ -85,7 +85,10 @@ def _sign(fact: _Fact, p: float) -> int:
 def _facts(
     number: int, check: ClaimCheck, paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, str]
 ) -> Iterator[_Fact]:
-    """Yield the estimates for a check of claim `number`, counted from 0, in the first section of its instrument."""
+    """Yield the estimates for a check of claim `number`, counted from 0, in the first section of the check's probe.
+
+    `asked` maps the names of models in the results to their names in the study.
+    """
     for section in [section for section in sections if _is_of(section, check.probe)][:1]:
         names = {r.signature["model"]: paper.label(asked.get(r.signature["model"], "")) for r in section.results}
         if check.model:
@@ -112,7 +115,7 @@ def _is_of(section: StudySection, probe: str) -> bool:
 def _differences(number: int, check: ClaimCheck, section: StudySection, names: Mapping[str, str]) -> Iterator[_Fact]:
     """Yield the differences between the model that a claim is about and the paper's other models.
 
-    `names` maps the names of models in the results to the paper's labels.
+    `number` is the index of the claim; `names` maps the names of models in the results to the paper's labels.
     """
     if section.comparison is None:
         return

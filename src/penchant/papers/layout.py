@@ -25,8 +25,8 @@ _ALPHA = 0.05
 class PaperCell:
     """A cell of a table: its labels, what was measured, what is printed, and the verdict with its reason.
 
-    `head` is the label of its column without the model. `line` is None if nothing was measured; `printed` is None if
-    the paper prints no number for this model. `model` is the paper's label of the model.
+    `head` is the label of its column without the model. `line` is the estimate, None if nothing was measured;
+    `printed` is None if the paper prints no number for this model. `model` is the paper's label of the model.
     """
 
     row: tuple[str, ...]
@@ -142,7 +142,7 @@ def _printed_for(paper: Paper, layout: TableLayout, entry: AxisEntry, shown: _Me
 
 
 def _shown(paper: Paper, entry: AxisEntry, model: str, every: Sequence[_Measured]) -> _Measured | None:
-    """Return the estimates that an entry shows: of the given model, of the model it names, or of the first model.
+    """Return the estimates that an entry shows: of `model` if given, else of the entry's model or the first measured.
 
     An entry that names a model of the paper never shows another of the paper's models.
     """
@@ -188,7 +188,7 @@ def _decided(layout: TableLayout, cells: Sequence[PaperCell]) -> list[PaperCell]
 
 
 def _barred(layout: TableLayout, cell: PaperCell) -> str:
-    """Return the reason why a number cannot be compared with the printed one; "" if it can."""
+    """Return the reason why a cell's measured number cannot be compared with the printed one; "" if it can."""
     assert cell.printed is not None and cell.line is not None and cell.line.source.result is not None
     if math.isnan(cell.printed.value):
         return "no number is printed"

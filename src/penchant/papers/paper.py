@@ -23,8 +23,8 @@ Levels = dict[str, str]
 class AxisEntry(BaseModel):
     """A row or a column of a table, or part of one: its label, and the levels `at` that select the estimates shown.
 
-    `probe`, `shows`, `scale`, `form` and `rule` replace those of the table. `model` is the paper's model that the entry
-    is about; if the study lacks it, the entry shows the first model that the probe measured.
+    If given, `probe`, `shows`, `scale`, `form` and `rule` replace those of the table. `model` is the paper's model that
+    the entry is about; if the study lacks it, the entry shows another model that the probe measured.
     """
 
     model_config = SETTINGS
@@ -53,8 +53,8 @@ Axis = list[AxisEntry] | AxisLevels
 class BarredCells(BaseModel):
     """Cells that cannot be compared with the printed numbers, and the reason.
 
-    A cell is selected if it matches all given labels of a row, a column and a model, and the given part of the name of
-    the data.
+    A cell is selected if it has all the given labels (`row`, `column`, `model`) and the name of the data that were
+    measured contains `data`.
     """
 
     model_config = SETTINGS
@@ -112,7 +112,7 @@ class TableLayout(BaseModel):
     """The part that can be reproduced here, for the documentation."""
 
     def sized(self, value: float) -> str:
-        """Return the letter of the largest size that a value reaches; "" if it reaches none of the `sizes`."""
+        """Return the letter of the largest of the `sizes` that the absolute value reaches; "" if it reaches none."""
         reached = [letter for letter, least in self.sizes.items() if abs(value) >= least]
         return reached[-1] if reached else ""
 

@@ -164,7 +164,7 @@ def back_up(path: str | Path, to: str | Path) -> None:
 
 
 def _mark(handle: int) -> int:
-    """Return the mark in a database's header, read from `handle`: closing another would release SQLite's locks."""
+    """Return the mark in a file's header, read from `handle`: closing a second handle would release SQLite's locks."""
     return mark_of(os.pread(handle, HEADER, 0))
 
 

@@ -16,7 +16,7 @@ _APART = 10
 
 
 class ListPlace(NamedTuple):
-    """Entry in a rater's list: the item's number, whether the entry is a repeat, and whether the sides are swapped."""
+    """Entry in a rater's list: the item's number, whether it is a repeat, and whether its two sentences are swapped."""
 
     item: int
     repeated: bool
@@ -56,9 +56,10 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """Yield `order` with `number` of the `regular` items in its first half repeated.
+    """Yield the entries of `order`, and one repeat each of `number` of the `regular` items in its first half.
 
-    A repeat follows `_APART` or more positions later if possible.
+    An entry is an item's number and whether it is a repeat. A repeat follows `_APART` or more positions later if
+    possible.
     """
     half = order[: (len(order) + 1) // 2]
     early = [(position, i) for position, (i, _) in enumerate(half) if i in regular]

@@ -156,7 +156,7 @@ class Store:
         return [Rater(*row) for row in self._db.execute("SELECT n, name, token FROM raters ORDER BY n")]
 
     def token(self, name: str) -> str:
-        """Return the token of a link: `OWNER` for the owner's link, `JOIN` for the link for joining."""
+        """Return the token of the link called `name`: `OWNER` is the owner's link, `JOIN` the link for joining."""
         (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
         return str(token)
 
@@ -174,7 +174,7 @@ class Store:
         return self._bring_in()
 
     def is_token(self, name: str, given: str) -> bool:
-        """Return whether `given` is the token of a link (`OWNER` or `JOIN`), compared in constant time."""
+        """Return whether `given` is the token of the link `name` (`OWNER` or `JOIN`), compared in constant time."""
         return same(self.token(name), given)
 
     def rater(self, n: int, token: str) -> Rater | None:
@@ -191,7 +191,8 @@ class Store:
     def join(self, form: str) -> Rater | None:
         """Return the rater who joins with a form, adding the rater the first time; None if all slots are taken.
 
-        The token is derived from the form, so that sending a form again returns the same rater.
+        `form` is the form's id. The rater's token is derived from it, so that sending a form again returns the same
+        rater.
         """
         token = self.signed("joined", form)[: _BITS // 4]
         with self.change():

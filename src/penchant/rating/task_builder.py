@@ -49,7 +49,7 @@ def share(text: str) -> float:
 
 
 def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> RatingTask:
-    """Return the rating task for a target.
+    """Return the rating task for a target, such as a table, a folder or a result directory.
 
     The items are the texts in a column of a table if `wishes` names the column, otherwise the items of the first of the
     instruments, `judges`, that recognises the target. Raises MethodError if none recognises it or an option does not
@@ -127,7 +127,7 @@ def _number(text: str) -> float | None:
 
 
 def _texts_task(path: Path, wishes: Wishes) -> RatingTask:
-    """Return the task of rating the texts in a column of a table; judgements keep all cells of their row."""
+    """Return the task of rating the texts in a column of a table; a judgement keeps all cells of the text's row."""
     rows = read_rows(path)
     points = scale_points(wishes.scale or "1-5")
     reserved = {"rater", "rating"} & set(rows[0].values)

@@ -80,7 +80,7 @@ def write_export(contents: Iterable[File], folder: str | Path, origin: Made) -> 
 
 
 def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
-    """Return a sentence for each section whose tables lack any of the selected columns.
+    """Return a sentence for each section whose tables lack at least one selected column, naming the missing columns.
 
     Raises MethodError for a column that no table contains.
     """
@@ -143,7 +143,7 @@ _PARTS = {"low": "the lower end of its interval", "high": "the upper end of its 
 
 
 def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -> pl.DataFrame:
-    """Return the index of exported tables, with one row per file and one row per column with its meaning."""
+    """Return the index of tables (file, title, data, meanings): for each, a row for the file, then a row per column."""
     rows = []
     for file, title, frame, own in tables:
         rows.append((file, "", " ".join(title.split()), len(frame)))

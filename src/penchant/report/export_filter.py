@@ -52,7 +52,7 @@ class ExportFilter:
         return [table for table in tables if table is not None]
 
     def absent(self, document: Document) -> list[str]:
-        """Return a sentence for each section that lacks any of the selected columns."""
+        """Return a sentence for each section that lacks at least one selected column, naming the missing columns."""
         sentences = []
         for placed in document.sections:
             heads = {name for table in placed.tables() for both in _heads(table) for name in both}

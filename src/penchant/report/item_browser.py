@@ -42,9 +42,9 @@ class BrowserColumn:
 class Strip:
     """Token sequences with a number for each token, one sequence per item.
 
-    `tokens` contains a list of strings per item, `values` a list of as many numbers or nulls, and `note` a string such
-    as their sum. Strips of the same `model` are displayed below each other. `marks` contains a number from −1 to 1 for
-    each token, which determines its colour.
+    `tokens` contains a list of strings per item, `values` a list of as many numbers or nulls, and `note` a string
+    per item, such as the sum of its values. Strips of the same `model` are displayed below each other. `marks` contains
+    a number from −1 to 1 for each token, which determines its colour.
     """
 
     model: str

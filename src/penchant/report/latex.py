@@ -253,7 +253,10 @@ def _breakable(text: str) -> str:
 
 
 def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[int]) -> _Layout:
-    """Return the first layout that fits a table with the cells `texts`, or else the last; wrapped cells are avoided."""
+    """Return the first layout that fits a table with the cells `texts`, or else the last; wrapped cells are avoided.
+
+    `raised` is the space in points that each column needs for footnote marks.
+    """
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
     gaps = _GAP * (len(numeric) - 1) + sum(raised)

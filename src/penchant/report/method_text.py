@@ -51,7 +51,7 @@ def methods(
 ) -> list[str]:
     """Return paragraphs on the models, the program, and the intervals and tests of estimates and differences.
 
-    The measures in `leading` have a list of their own, before that of the others.
+    The measures in `leading` are listed in a paragraph of their own, before the other measures.
     """
     paragraphs = [_measured(results)] if results else []
     tables = [*(result.summary for result in results), *([] if comparison is None else [comparison])]

@@ -52,7 +52,7 @@ class DifferenceScale:
         return Number(self.factor * size, form=self.form)
 
     def number(self, value: float, low: float, high: float, n: int | None = None) -> Number:
-        """Return a difference with its interval and count for display."""
+        """Return a difference for display, with its interval and its number of items."""
         return Number(self.factor * value, self.factor * low, self.factor * high, n, f"+{self.form}")
 
 

@@ -30,7 +30,7 @@ _GROUPS = 6
 
 
 def answer_table(placed: StudySection) -> ReportTable | None:
-    """Return the estimates behind the answers of a section, in at most six columns; None if nothing was measured."""
+    """Return a table of the estimates behind the answers, in at most six columns; None if nothing was measured."""
     every = [(answer, verdict) for answer in placed.answers() for verdict in answer.verdicts]
     found = [(answer, verdict) for answer, verdict in every if verdict.kind != NOT_MEASURED and verdict.row]
     if not found:

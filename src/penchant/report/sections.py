@@ -107,7 +107,7 @@ class StudySection:
         """Return the answers to the claims of the section's instrument.
 
         With a training curve, these answers are about the last checkpoint and follow an answer about the curve. The
-        first interval is labelled with its level, as in "[95% CI 0.1, 0.3]".
+        first interval is labelled with its confidence level, as in "[95% CI 0.1, 0.3]".
         """
         answers = [*self._training(), *self._own_answers]
         for number, answer in enumerate(answers):

@@ -196,7 +196,7 @@ def constant(table: ReportTable) -> list[int]:
 
 
 def _shared_text(cell: Cell) -> str | None:
-    """Return the text of a cell that may be shared by all rows; None for an estimate or a cell with a note."""
+    """Return a cell's text for comparison between rows; None for an estimate, a p-value or a cell with a note."""
     if isinstance(cell, str | int):
         return str(cell)
     return str(cell) if str(cell) == "–" and not (isinstance(cell, Number) and cell.note) else None
@@ -208,7 +208,7 @@ def _mark(i: int) -> str:
 
 
 def marked(cell: Cell, marks: Mapping[str, str]) -> str:
-    """Return a cell as text, followed by the mark of its footnote."""
+    """Return a cell as text, followed by the mark of its footnote, if any."""
     return f"{cell} {marks[cell.note]}" if isinstance(cell, Number) and cell.note else str(cell)
 
 

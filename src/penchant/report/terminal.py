@@ -123,7 +123,7 @@ def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> l
 
 
 def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
-    """Shorten the last line to end with an ellipsis outside brackets; return `head` if no line contains an interval."""
+    """Cut the last line short with an ellipsis outside brackets; return the shorter `head` if no line has intervals."""
     if "]" not in " ".join(lines):
         return head
     last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]

@@ -155,7 +155,7 @@ def _first(sums: Array) -> Array:
 
 
 def _welch(moments: Array, n: int) -> Callable[[Array], Array]:
-    """Return a function that computes Welch's t for n values against the other values, whose overall mean is 0.
+    """Return a function that computes Welch's t for n values against the others; the mean of all values must be 0.
 
     The function takes the sum of the n values and the sum of their squares, (…, 2); `moments` contains all values and
     their squares.

@@ -113,7 +113,7 @@ def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0
 
 
 def _by_t(deviate: float, n: int) -> float:
-    """Return the two-sided t-test p-value for a deviation in bootstrap standard errors, whose divisor is n."""
+    """Return the two-sided t-test p-value for a negative deviation, in bootstrap standard errors (divisor n)."""
     return 2 * float(scipy.stats.t.cdf(np.sqrt((n - 1) / n) * deviate, n - 1))
 
 

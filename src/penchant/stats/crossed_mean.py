@@ -128,8 +128,8 @@ def mean_of(values: Array) -> Statistic:
 def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
     """Return a function that computes the difference between the means of a cell's two sides, averaged over cells.
 
-    `second` is 0 for rows of the first side and 1 for rows of the second side, whose mean is subtracted. Cells without
-    rows on both sides are ignored.
+    `cells` has the number of each row's cell, such as its template and profession. `second` is 0 for rows of the first
+    side and 1 for rows of the second, whose mean is subtracted. Cells without rows on both sides are ignored.
     """
     number = int(cells.max(initial=-1)) + 1
     place = 2 * cells + second

@@ -98,15 +98,15 @@ def clustered_mean(
     proportion: bool = False,
     against: float | None = None,
 ) -> Estimate:
-    """Return the mean over clustered items, with a cluster-robust t interval and a test.
+    """Return the mean over clustered items, with a cluster-robust t interval and, if `against` is given, a t test.
 
     `values` and `clusters` have one number and one label per item. For a paired comparison of two models, pass the
     differences. The standard error is the jackknife standard error over clusters, and the t distribution has one degree
     of freedom fewer than clusters; for clusters of equal size the interval is the t interval of their means. With
     `proportion`, the values lie between 0 and 1 and the interval is computed on the logit scale; if all clusters have
-    the same proportion, it is Wilson's interval over items, with a note. The mean is tested against
-    `against`, which is a proportion if `proportion` is set, on the scale of the interval. Source: MacKinnon, Nielsen &
-    Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
+    the same proportion, it is Wilson's interval over items, with a note. `against` is the mean under the null
+    hypothesis, a proportion if `proportion` is set; the test uses the scale of the interval. Source: MacKinnon, Nielsen
+    & Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
     """
     check_level(level)
     array = as_values(values)
@@ -135,10 +135,10 @@ def clustered_ratio(
 ) -> Estimate:
     """Return `estimate` with the value Σ totals / Σ weights over clusters and a cluster-robust t interval.
 
-    There must be at least two clusters with unequal ratios. With `logit`, the interval is computed on the logit scale.
-    With `against`, the ratio is also tested against that number. The result does not depend on the order of clusters,
-    to the last bit. The standard error is the linearised jackknife: leaving a cluster out changes the ratio by the
-    cluster's residual/(Σ weights)/(1 − its share of the weights).
+    There must be at least two clusters with unequal ratios. If `against`, a ratio, is given, the value is also tested
+    against it. With `logit`, the value and `against` are proportions, and interval and test use the logit scale. The
+    result does not depend on the order of clusters, to the last bit. The standard error is the linearised jackknife:
+    leaving a cluster out changes the ratio by the cluster's residual/(Σ weights)/(1 − its share of the weights).
     """
     groups, whole = len(totals), float(np.sort(weights).sum())
     value = float(np.sort(totals).sum()) / whole

@@ -303,9 +303,9 @@ class _Model:
 
         The sandwich estimate (Liang & Zeger 1986) collapses with few clusters, and under separation, where all
         residuals are near 0; the larger of the sandwich and the model-based error is therefore used (Angrist & Pischke
-        2009, §8.1). Clusters are a random sample, so differences between the accuracies of their strata at 0 contribute
-        to the error of the mean. The error of the slope is the linearised jackknife error over clusters, which takes
-        into account that leaving out a cluster removes information on the slope.
+        2009, §8.1). Clusters are a random sample, so differences between the accuracies of their strata at 0,
+        `at_zero`, contribute to the error of their `mean`. The error of the slope is the linearised jackknife error
+        over clusters, which takes into account that leaving out a cluster removes information on the slope.
         """
         rows, at = self.rows, state(self.rows, beta)
         strata, n = len(self.items), float(rows.times.sum())

@@ -30,7 +30,7 @@ def unguarded(cell: str) -> str:
 
 
 def for_spreadsheets(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a data frame with its texts and column names escaped."""
+    """Return a data frame with its text cells and column names escaped."""
     import polars as pl
 
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]

@@ -97,7 +97,7 @@ def is_missing(value: object) -> bool:
 
 
 def require_text(value: object, wanted: str, where: str) -> None:
-    """Raise DataError if the value at `where`, which messages call `wanted`, is missing, blank, or not a text."""
+    """Raise DataError, located at `where`, if a value is missing, blank or not a text; `wanted` is a noun for it."""
     if not isinstance(value, str):
         hint = "leave it out, or give a text" if is_missing(value) else f"give a text, as in {str(value)!r}"
         raise DataError(_misfit(value, wanted), where=where, hint=hint)
@@ -146,7 +146,8 @@ def is_table(given: object) -> bool:
 def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None, name: str = NAME) -> Path:
     """Return the path of a named file, of a bundled set in `sets`, or of a temporary file with a table's rows.
 
-    The temporary file is called `name`. Raises DataError if `given` is neither a name nor a table.
+    The temporary file is called `name`; `columns` are the column names for rows that have none, such as tuples. Raises
+    DataError if `given` is neither a name nor a table.
     """
     if isinstance(given, str | Path):
         if is_hub(given):
@@ -253,7 +254,8 @@ def _refuse_index(frame: Any, name: str) -> None:
 def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl", name: str = NAME) -> Path:
     """Write a table to a temporary JSON lines or CSV file called `name` and return its path.
 
-    The file is deleted when Python exits. Raises DataError if `given` is not a table.
+    The file is deleted when Python exits. `columns` are the column names for rows that have none, such as tuples.
+    Raises DataError if `given` is not a table.
     """
     table = rows(given, columns, name)
     text = _csv(table) if suffix == ".csv" and table else _lines(table, name)

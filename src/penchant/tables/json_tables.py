@@ -142,7 +142,7 @@ def may_be_excessive(text: str) -> bool:
 
 
 def unsound(value: object, key: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
-    """Return the keys, from `key` on, to the first string with a rejected character, and a message, or ((), "")."""
+    """Return `key` extended by the keys to the first string with a rejected character, and a message, or ((), "")."""
     if isinstance(value, str):
         return key, refused_character(value)
     inside: list[tuple[str, object]] = []

@@ -58,7 +58,7 @@ def is_judgements(start: bytes) -> bool:
 
 
 def mark_of(header: bytes) -> int:
-    """Return the user version in a database header; if it is positive, FILE-wal contains further answers."""
+    """Return the user version in a database header; if it is positive, the log FILE-wal contains further answers."""
     return int.from_bytes(header[_MARK], "big", signed=True)
 
 

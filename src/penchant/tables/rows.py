@@ -153,7 +153,10 @@ def checked_models(
 
 
 def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]) -> None:
-    """Add a hint about merged cells to the errors of a column if several missing cells follow a cell with a value."""
+    """Add a hint about merged cells to the errors of a column if several missing cells follow a cell with a value.
+
+    `lines` has the line of every row of the table, and `header` its column names.
+    """
     numbers = {line: number for number, line in enumerate(lines)}
     for column in header if errors else ():
         empty = [error for error in errors if error.field == column and error.message == in_words({"type": "missing"})]

@@ -137,7 +137,7 @@ def plain(value: object) -> object:
 def _header(names: list[str], number: int, file: Path) -> list[str]:
     """Return the column names, stripped of white space, up to the last nonblank name.
 
-    Raises DataError if a name appears twice.
+    Raises DataError, located in row `number`, if a name appears twice.
     """
     names = [name.strip() for name in names]
     while names and not names[-1]:
@@ -205,7 +205,7 @@ class _Places:
 
 
 def refuse_misplaced(source: IO[bytes], file: Path, sheet: str) -> None:
-    """Raise DataError if rows or cells of a sheet are repeated, out of order, or beyond the maximum.
+    """Raise DataError if rows or cells of a sheet are repeated, out of order, or beyond the maximum size of a sheet.
 
     openpyxl drops rows and cells that are out of order, and inserts any number of missing ones.
     """

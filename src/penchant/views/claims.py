@@ -220,8 +220,9 @@ def _number(needed: str) -> int:
 def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
     """Return the verdict on an estimate, and the smallest effect of interest that it was judged by.
 
-    yes: interval and adjusted p-value exclude the null. no: the interval lies within the margin around the null; for a
-    difference with an equivalence bound, the interval of two one-sided tests lies within it. Otherwise: cannot tell.
+    not measured: the estimate has no value. no: the interval lies within the margin around the null or, if a difference
+    has an equivalence bound, the interval of two one-sided tests lies within the bound. yes: otherwise, if interval and
+    adjusted p-value show a difference from the null. cannot tell: all other cases, such as too few items.
     """
     low, high = row["low"], row["high"]
     if (bound := row.get("bound", math.nan)) == bound:

@@ -144,7 +144,7 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several forest plots in one figure with the given number of columns, each with its own title.
+    """Several forest plots, each with its own title, in one figure with the given number of columns.
 
     `numbers` is the name of the table that lists the plotted values.
     """
@@ -186,7 +186,7 @@ def interval_layers(
     levels: Mapping[str, int] | Sequence[str],
     form: str,
 ) -> list[Any]:
-    """Return the chart layers of intervals and points: a line for each value of the field `row`, a mark for each level.
+    """Return the chart layers of intervals and points, with a row per value of the field `row` and a mark per level.
 
     `marks` is the field that contains the `levels`, `order` the order of the rows, `axis` the title of the axis, and
     `form` the number format of tooltips. Colours and shapes are numbered by `levels`, or follow their order. The axis
@@ -219,7 +219,7 @@ _TOOLTIPS = (("value", "value"), ("low", "from"), ("high", "to"))
 
 
 def reference(x: float, *, log: bool = False) -> Any:
-    """Return a dashed line at `x`; if `x` is not 0, the axis need not include 0, and is logarithmic if `log`."""
+    """Return a dashed vertical line at `x`; unless `x` is 0, its axis may omit 0 and is logarithmic if `log`."""
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(zero=False)
     place = alt.X("x:Q", scale=scale) if x else "x:Q"
     return alt.Chart(inline([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)

@@ -17,7 +17,7 @@ HEADS = {"holm": "p (Holm)", "pair": "difference"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the `key` of its heading in `text.yaml`, a function that returns a `cell`, `none` for empty cells."""
+    """A column: `key` selects its heading in `text.yaml`, `cell` returns a row's cell, `none` replaces empty cells."""
 
     key: str
     cell: Callable[[Line], Cell]
@@ -40,12 +40,12 @@ def pair() -> Column:
 
 
 def count(key: str = "n", **levels: object) -> Column:
-    """Return a column with item counts, taken from the row that differs only in the given `levels`."""
+    """Return a column of item counts, taken from the row that differs from a cell's own only in the given `levels`."""
     return beside(key, levels, lambda line: int(line["n"]), "")
 
 
 def whole(key: str) -> Column:
-    """Return a column with estimated counts as integers."""
+    """Return a column with estimates that are counts, displayed as integers."""
     return Column(key, lambda line: int(line["value"]))
 
 
@@ -54,9 +54,9 @@ def number(
 ) -> Column:
     """Return a column with estimates, their intervals and, if `counted`, their n.
 
-    Estimates are taken from the row that differs only in the given `levels`, such as another measure; a tuple lists
-    levels in order of preference. A missing estimate is displayed as "–". If `star`, estimates with a significant
-    adjusted p-value are marked.
+    Estimates are taken from the row that differs from a cell's own only in the given `levels`, such as another measure;
+    a tuple lists levels in order of preference. A missing estimate is displayed as "–". If `star`, estimates with a
+    significant adjusted p-value are marked.
     """
 
     def cell(line: Line) -> Cell:
@@ -67,14 +67,14 @@ def number(
 
 
 def p(key: str = "p", **levels: object) -> Column:
-    """Return a column with p-values, taken from the row that differs only in the given `levels`."""
+    """Return a column of p-values, taken from the row that differs from a cell's own only in the given `levels`."""
     return beside(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
 def adjusted(key: str = "holm", **levels: object) -> Column:
     """Return a column with p-values, adjusted if they belong to a family of tests.
 
-    They are taken from the row that differs only in the given `levels`.
+    They are taken from the row that differs from a cell's own only in the given `levels`.
     """
     return beside(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 

@@ -123,7 +123,7 @@ def notes_json(notes: Iterable[Note]) -> str:
 
 
 def has_words(text: object, *, notes: bool) -> bool:
-    """Return whether a value of the column `notes`, or of a method column, can be read and rendered as text."""
+    """Return whether a value of a method column, or of the column `notes` if `notes`, can be read and rendered."""
     from jinja2 import TemplateError
 
     try:

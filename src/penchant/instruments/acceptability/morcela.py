@@ -142,7 +142,7 @@ def parameter(fitted: MorcelaFit, which: str, *, level: float = 0.95) -> Estimat
 
 
 def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: float, t: float) -> tuple[float, float]:
-    """Return Fieller's confidence limits for the ratio `top`/`bottom`; NaN if the interval is unbounded."""
+    """Return Fieller's limits for `top`/`bottom` from their variances and covariance (`v_both`); NaN if unbounded."""
     a = bottom**2 - t**2 * v_bottom
     b = top * bottom - t**2 * v_both
     c = top**2 - t**2 * v_top

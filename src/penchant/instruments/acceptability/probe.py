@@ -81,7 +81,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with an unset method or unset scores chosen for the model.
+        """Return a copy of the probe in which the method and the scores, if unset, are chosen for the model.
 
         Raises MethodError if the method or a score does not suit the model.
         """
@@ -95,7 +95,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence])
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature keys implied by other keys: score constants, and `normalise` if it has its default."""
+        """Return the implied signature keys: constants such as `pen-alpha`, and `normalise` if it has its default."""
         method, named = METHODS.get(signature.get("method", "")), "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_usual(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}

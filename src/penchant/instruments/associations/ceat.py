@@ -68,7 +68,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
     _occurrences: dict[tuple[Path, ...], pl.DataFrame] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
-        """Return the paths of the sentence files. Raises MethodError if `sentences` is not set."""
+        """Return the sentence files, looked up in the directories `base`. Raises MethodError without `sentences`."""
         if self.sentences is None:
             raise MethodError("no sentences were given for ceat", hint="pass a table or a text file as sentences")
         return tuple(self.find(name, base) for name in listed(self.sentences))
@@ -90,7 +90,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return []
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of the stimulus set and, if `sentences` is set, those of the sentences."""
+        """Return the files of stimuli and of any sentences, looked up in the directories `base`."""
         return [*self.stimuli(base).files, *(() if self.lacks_text() else self.places(base))]
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:

@@ -51,16 +51,19 @@ def only_category(results: Sequence[BaseResult]) -> str:
 
 
 def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the category of a line ("" if it is the only one) and the labels of its four lists, keyed by set.
+    """Return the labels of the four lists of a line's category, keyed by set, and the category itself as "category".
 
-    The result is {} if nothing was measured.
+    The category is "" if the results have no other. The result is {} if the line has no value or a list is empty.
     """
     labels = list_labels(results, line["category"]) if measured([line.row]) else {}
     return {"category": "" if only_category(results) else str(line["category"]), **labels} if labels else {}
 
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the result of `_lists` with "sign" ("more" or "less"), and "scope" if interval and test disagree on 0."""
+    """Return the result of `_lists` with "sign", "more" or "less", for the direction of the effect.
+
+    If interval and test disagree about 0, the result also has "scope", a phrase that limits the claim to these words.
+    """
     lists = _lists(line, results)
     scope = {"scope": "for these words"} if at_odds(line.row) else {}
     return scope | ({**lists, "sign": "less" if line["value"] < 0 else "more"} if lists else {})

@@ -95,7 +95,7 @@ def beyond_controls(
 ) -> list[Estimate]:
     """Return the effect size of every category that has a control minus the control's at the same layer and context.
 
-    `placed` has the measured categories; `together` names the families of Holm's adjustment from `apart` and `whole`.
+    `placed` has the measured categories. `apart` and `whole` are passed to `together`, which forms Holm's families.
     """
     return with_holm(_differences(placed, controls, settings), together(BEYOND, apart, whole=whole))
 

@@ -48,7 +48,7 @@ SIDES = ("X", "Y", "A", "B")
 
 @dataclass(frozen=True, slots=True)
 class Stimuli:
-    """The stimuli of a category that a model knows, by set; `lost` are the others."""
+    """The stimuli of a category that a model knows, by set; `lost` has those that it does not know, keyed by set."""
 
     x: tuple[str, ...]
     y: tuple[str, ...]
@@ -316,7 +316,7 @@ class Filled:
 def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM, **more: Any) -> pl.DataFrame:
     """Return the table of items, with an id made of the columns that identify a row.
 
-    `more` maps further columns to their types.
+    `factors` are columns that each row has; `more` maps further columns to their types.
     """
     schema: dict[str, Any] = {
         **dict.fromkeys(("id", *factors, "side", "list", "word", "text"), pl.String),

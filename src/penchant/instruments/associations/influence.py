@@ -14,9 +14,9 @@ from penchant.stats.association import effect_size
 
 
 def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
-    """Yield a table of the stimuli of each effect size, most influential first, with one level for each of `factors`.
+    """Yield a table of the stimuli of each effect size, most influential first, at one level of each of `factors`.
 
-    `only` selects the level. The columns are category, label, layer, side, stimulus, association, d, and `without`: d
+    `only` selects the levels. The columns are category, label, layer, side, stimulus, association, d, and `without`: d
     without the stimulus. For CEAT, d is computed from mean associations. Effect sizes of the log-probability bias score
     are over attributes.
     """
@@ -41,7 +41,7 @@ def _over_attributes(result: BaseResult) -> bool:
 
 
 def _without_words(items: pl.DataFrame, result: BaseResult) -> pl.DataFrame:
-    """Return the words of an effect size (sentences, if they are the unit) with association, `d` and `without`."""
+    """Return words or, if they are the unit, sentences, with association, `d`, and `without`: d without each."""
     name = "text" if result.signature.get("unit") == "sentence" else "word"
     x, y = (items.filter(side=side)["association"].to_numpy() for side in "XY")
     whole = effect_size(x, y, ddof=int(result.signature["ddof"]))

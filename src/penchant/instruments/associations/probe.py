@@ -34,7 +34,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
     _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
-        """Return the stimuli, checked and cached. Raises DataError naming file and field."""
+        """Return the stimuli, looked up in the directories `base`, cached. Raises DataError naming file and field."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         if places not in self._read:
             read = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
@@ -107,7 +107,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return self
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of the stimulus set."""
+        """Return the files of the stimulus set, looked up in the directories `base`."""
         return list(self.stimuli(base).files)
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:

@@ -109,7 +109,10 @@ class Cut:
             yield text, (start, stop), f"{source}, {sentence}"
 
     def cautions(self, model: str, minimum: int) -> Iterator[Note | str]:
-        """Yield cautions about sentences left out and sentences drawn more than once."""
+        """Yield cautions about sentences left out, and about words with fewer sentences than samples.
+
+        Words with fewer than `minimum` sentences are not counted.
+        """
         head = {"segment": self.segment.name}
         reasons = [reason for reason in self.reasons.values() if reason]
         for reason in dict.fromkeys(reasons):

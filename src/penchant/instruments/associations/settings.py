@@ -74,7 +74,7 @@ class AssociationSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _compatible(cls, fields: Any) -> Any:
-        """Fill in parameters that are not set from the preset named by `compat`."""
+        """Give parameters that are not set the values of the preset that `compat` names."""
         if isinstance(fields, dict) and isinstance(fields.get("compat"), str):
             name = fields["compat"]
             if name not in cls.presets:

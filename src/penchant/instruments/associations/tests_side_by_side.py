@@ -29,7 +29,7 @@ _ROOM = 110
 
 @dataclass(frozen=True, slots=True)
 class MeasureColumn:
-    """One measure of one model: `rows` has the summary row of each category, `shown` describes the displayed levels."""
+    """One measure of one model: `rows` has a summary row per category, `shown` describes layer, context and so on."""
 
     head: str
     measure: str
@@ -39,7 +39,7 @@ class MeasureColumn:
 
 
 def columns(results: Sequence[BaseResult]) -> list[MeasureColumn]:
-    """Return one column per result, at the level of every factor that `chosen` returns."""
+    """Return one column per result, at the layer, context, sampling and number of samples that `chosen` returns."""
     shown_columns = []
     for head, result in zip(_heads(results), results, strict=True):
         name = result.signature["probe"]

@@ -116,7 +116,7 @@ def _length(context: str) -> float:
 
 
 def families(frame: pl.DataFrame, name: str) -> str:
-    """Describe the scope of Holm's adjustment: all categories, and the layers and contexts if there are several."""
+    """Describe the scope of Holm's adjustment: all categories and, if there are several, all layers and contexts."""
     factors = [factor for factor in several(frame) if factor in ("layer", "context")]
     words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
     if "context" in factors and name == "logprob-bias":
@@ -125,7 +125,7 @@ def families(frame: pl.DataFrame, name: str) -> str:
 
 
 def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
-    """Return the rows at the level of each of `factors` that `chosen` returns."""
+    """Return the rows at the level that `chosen` returns for each of `factors`."""
     if not len(frame):
         return frame
     level = chosen(frame)
@@ -133,7 +133,7 @@ def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
 
 
 def where(frame: pl.DataFrame, name: str, *factors: str) -> list[str]:
-    """Describe, for each of `factors` that has several levels, the level that `chosen` returns."""
+    """Describe the level that `chosen` returns for each of `factors` with several levels, for the instrument `name`."""
     if not len(frame):
         return []
     level = chosen(frame)
@@ -153,7 +153,7 @@ def _context_words(name: str, context: str) -> str:
 
 
 def by_category(result: BaseResult) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the items of every category with its id and label, at the level of every factor that `chosen` returns."""
+    """Yield the id, label and items of every category, at the level that `chosen` returns for each factor."""
     for _, items in only(with_factors(result.items), *FACTORS).group_by("category", maintain_order=True):
         category, label = items["category"][0], items["label"][0]
         yield category, label if label != category else "", items
@@ -183,7 +183,7 @@ def stacked_rows(found: Sequence[RowSource]) -> list[RowSource]:
 def shown_at(
     *factors: str, measures: Sequence[str] = (*HEADLINE, DIFFERENCE)
 ) -> Callable[[Sequence[RowSource]], list[RowSource]]:
-    """Return a function that keeps the rows at the level of each of `factors` that `chosen` returns for `measures`."""
+    """Return a function that keeps rows at the levels of `factors` that `chosen` selects from rows of `measures`."""
 
     def kept(found: Sequence[RowSource]) -> list[RowSource]:
         placed = stacked_rows(found)

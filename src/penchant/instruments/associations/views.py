@@ -68,7 +68,7 @@ def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 def _some(count: int, of: int, one: str) -> str:
     """Return a phrase such as " in 3 of 8 categories", or "" if `of` is 1.
 
-    `one` is the verb ending "s" for one model; if it is "", for several models, the noun is "cases".
+    `one` is the ending of the verb, "s" for one model and "" for several, for which the noun is "cases".
     """
     return "" if of == 1 else f" in {count:,} of {of:,} {'categories' if one else 'cases'}"
 

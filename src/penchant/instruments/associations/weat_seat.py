@@ -233,7 +233,10 @@ def _cosines(
     vector: Vector,
     unit_of_test: str,
 ) -> Filled:
-    """Return the table of cosines, with the stimuli of X and Y as rows and those of A and B as columns."""
+    """Return the table of cosines, with the stimuli of X and Y as rows and those of A and B as columns.
+
+    `by` has the table's category and layer, `parts` the stimuli of the four sets, `labels` the labels of the sets.
+    """
     down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
     units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
     names = [stimulus_names([(s.word, s.text) for s in part], unit_of_test) for part in parts]

@@ -70,7 +70,7 @@ class BBQRow(Row):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def template(self) -> str:
-        """Label of the question's template: its category, then its number or the context."""
+        """Label of the question's template: its category, then its number or, without one, the context."""
         return f"{self.category}: {self.question_index or self.context}"
 
 
@@ -99,7 +99,7 @@ class BBQ(ChoiceProbe[BBQRow]):
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
         """Return the items with the bias and the accuracy of every question.
 
-        The bias is the weight of the answer that follows the stereotype minus the weight of the answer that
+        The bias is the weight (see `ChoiceProbe`) of the answer that follows the stereotype minus that of the one that
         contradicts it; in disambiguated contexts, this difference is divided by the sum of both weights.
         """
         ambiguous = pl.col("context_condition") == "ambig"

@@ -188,7 +188,7 @@ def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Mask
 def _at(run: Span, tam: str, head: str, tail: str, runs: int) -> bool:
     """Return whether the mask at `run` in `tam` is the person's: only `head` is before it, or only `tail` after it.
 
-    False if it is the only one of `runs` masks.
+    False if `runs`, the number of masks in `tam`, is 1. A mask is a run of one or more [MASK].
     """
     return runs > 1 and (tam[: run[0]] == head or tam[run[1] :] == tail)
 

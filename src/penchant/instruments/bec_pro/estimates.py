@@ -30,9 +30,10 @@ UNEVEN = 0.1
 
 
 def tam_estimates(items: pl.DataFrame, settings: BecProSettings) -> list[Estimate]:
-    """Return means by gender and group, contrasts by group and template, and differences between groups.
+    """Return mean associations by gender and group of professions, contrasts between genders, and their differences.
 
-    Holm's correction is applied separately over the groups, the pairs of groups, and the templates.
+    Contrasts are by group and by template, their differences between groups. Holm's correction is applied separately
+    over the groups, the pairs of groups, and the templates.
     """
     genders = settings.contrast
     level = settings.level
@@ -103,7 +104,7 @@ def _sides(part: pl.DataFrame, genders: Sequence[str]) -> list[Factor]:
 
 
 def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) -> Factor:
-    """Return a factor of the column `units` in the rows whose `column` is `value`; other rows have the code −1."""
+    """Return the factor `noun`: the column `units` in rows whose `column` is `value`; other rows have the code −1."""
     inside = (part[column] == value).to_numpy()
     unit = np.full(len(part), -1, dtype=np.intp)
     unit[inside] = _codes(part[units].filter(part[column] == value))

@@ -68,7 +68,7 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields for the table, the contrast, and the masks of the profession."""
+        """Return the signature fields for the table, the contrast, and the way in which the profession is masked."""
         same = {"same": join_names(f"{name}={other}" for name, other in self.same.items())} if self.same else {}
         return {
             "data": cited(self.files(base)),

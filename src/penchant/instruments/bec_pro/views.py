@@ -36,7 +36,7 @@ def _group_of(line: Line) -> str:
 
 
 def _between(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the differences between groups, without those computed from no pairs."""
+    """Yield the differences in the contrast between groups of professions, except those without data."""
     for source in found:
         yield from (line for line in source.only(At(measure=BETWEEN)) if line["n"])
 

@@ -86,7 +86,7 @@ class CandidateRow(BaseModel):
 
 
 class ClozeSetFile(BaseModel):
-    """The file `set.yaml`; paths are relative to it."""
+    """Schema of the file `set.yaml`; paths in it are relative to its directory."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     name: str | None = None
@@ -155,7 +155,7 @@ class ClozeSet:
 
     @property
     def files(self) -> list[Path]:
-        """The description and all tables of the set."""
+        """The paths of `set.yaml`, if any, and of all tables of the set."""
         named = [self.description, self.path, *self.ratings, *self.lexicon, self.candidates]
         return [file for file in named if file is not None]
 

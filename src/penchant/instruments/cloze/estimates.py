@@ -1,4 +1,8 @@
-"""Estimates from rated predictions: mean β, δ and rated share by group, and their sensitivity to the ratings."""
+"""Estimates from rated predictions: mean β, δ and rated share by group, and their sensitivity to the ratings.
+
+β is the valence of a sentence's predictions, from −1 to 1; δ is how well β suits the sentence, from 0 to 1.
+The rated share is the total probability of the rated predictions.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +96,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> It
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family of an estimate for Holm's adjustment: its measure in all groups; None if over all sentences."""
+    """Return the family of an estimate for Holm's adjustment: the groups of its measure; None if over all sentences."""
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
@@ -138,12 +142,12 @@ def _bounds(column: str, tables: int) -> tuple[float, float]:
 
 
 def other_name(settings: ClozeSettings) -> str:
-    """Return the name pattern of a measure computed with the opposite `rated_only`."""
+    """Return the name of a measure computed with the opposite of `rated_only`, with {} for the name of the measure."""
     return OVER_ALL if settings.rated_only else PER_RATED
 
 
 def otherwise(items: pl.DataFrame, settings: ClozeSettings) -> pl.Series:
-    """Return β of every sentence with the opposite `rated_only`; null if no predicted word is rated."""
+    """Return β of every sentence with the opposite of `rated_only`; null if no predicted word is rated."""
     mass = pl.col("rated_share")
     other = pl.col("beta") * mass if settings.rated_only else pl.when(mass > 0).then(pl.col("beta") / mass)
     return items.select(other.clip(-1, 1)).to_series()
@@ -162,8 +166,8 @@ class Moves:
     """Sensitivity of β and δ to ratings half a point higher or lower.
 
     In each draw, a random share of each group's ratings, sampled without replacement, moves by ±½ but stays on the
-    scale, so the draws need not be centred on the actual value. A rating belongs to one spelling in one sentence.
-    Tables of the same sentences get the same moves.
+    scale, so the draws need not be centred on the actual value. Here, a rating is the valence of one spelling of a
+    word in one sentence. Tables of the same sentences get the same moves.
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
@@ -196,7 +200,7 @@ class Moves:
         self._known, self._share = Counter(groups_of_keys), settings.moved_share
 
     def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
-        """Return how many ratings move in the groups of the selected sentences, and how many there are."""
+        """Return how many ratings move in the groups of the sentences in `inside`, and how many these groups have."""
         known = [self._known[group] for group in dict.fromkeys(self._groups[inside].tolist())]
         return sum(_moving(number, self._share) for number in known), sum(known)
 

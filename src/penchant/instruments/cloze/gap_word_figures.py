@@ -191,7 +191,7 @@ class _Drawing:
         return self.run(words[:SPELLED], x, y + _PAD + _BAR + 2, width)
 
     def run(self, words: Sequence[Row], x: float, y: float, width: float) -> float:
-        """Add words one after the other, on as many lines as needed, in a box if their valence is below or above 0."""
+        """Add words one after the other, on as many lines as needed, each in a box if its valence is not 0."""
         left = x
         for word in words:
             value = word["valence"]

@@ -1,4 +1,4 @@
-"""Check of the instrument on sentences whose β and δ are known, and change by known amounts.
+"""Check of β (valence) and δ (how well β suits a sentence) on sentences with known values of both.
 
 The sentences are made of words that the model itself predicts. Ratings are assigned to some of the words predicted in
 their gaps, and changed in known ways. The expected values follow from the probabilities of a plain forward pass.

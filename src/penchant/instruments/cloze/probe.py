@@ -53,9 +53,9 @@ SUMS = ("lp", "pll", "pll-word-l2r")
 class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
     """The lean of a model towards one of two varieties of a language, from the words it puts into gaps.
 
-    `run` returns items (one row per sentence: predicted words with probability, valence and source, β, δ and rated
-    share) and a summary by group: mean β, δ and rated share, with confidence intervals and their sensitivity to the
-    ratings.
+    `run` returns items (one row per sentence: predicted words with probability, valence and source; β, the lean; δ, how
+    well β suits the sentence; and the rated share of the probability) and a summary by group: mean β, δ and rated
+    share, with confidence intervals and their sensitivity to the ratings.
     """
 
     equivalents: ClassVar[bool] = True

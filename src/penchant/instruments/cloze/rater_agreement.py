@@ -31,7 +31,7 @@ _ALL_KNOWN = 0.995
 
 
 class Raters:
-    """β and δ of every sentence with each rater left out in turn.
+    """β (valence) and δ (how well β suits the sentence) of every sentence, with each rater left out in turn.
 
     A word's valence is then the mean over its other raters. A word without other raters keeps its valence, and a note
     gives the share of the probability judged by two or more raters. With two tables of the same sentences, each rater
@@ -156,7 +156,7 @@ def by_word(items: pl.DataFrame) -> Ratings:
 def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str) -> Iterator[Estimate]:
     """Yield Krippendorff's ordinal α and raw agreement over predicted words with two or more raters, if any.
 
-    `group` is the name of the group of all sentences.
+    The estimates are over all sentences and are labelled with `group`.
     """
     said = by_word(items)
     if not any(len(ratings) > 1 for ratings in said.values()):
@@ -169,7 +169,7 @@ def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str
 
 
 def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
-    """Return the number of ratings of each word at each point of the scale, shape (words, points)."""
+    """Return the number of ratings of each word in `said` at each point of the scale, shape (words, points)."""
     rows = [[list(ratings.values()).count(point) for point in POINTS] for ratings in said]
     return np.array(rows, dtype=np.int64).reshape(-1, len(POINTS))
 

@@ -192,8 +192,8 @@ def rating_rows(
 ) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
     """Return the rows of a table of ratings with their line numbers, and the errors in them.
 
-    With several columns of ratings, every row is split into one row per column, which names the rater. `naming`
-    is the hint for a missing column.
+    With several columns of ratings, every row is split into one row per column, whose name is the rater's.
+    `naming` is the hint for a missing column.
     """
     named = {field: _listed(column)[0] for field, column in columns.items() if field != "rating"}
     raters = columns.get("rating", "rating")

@@ -112,7 +112,7 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
 
 
 def predicted_words(results: Iterable[Result]) -> set[Key]:
-    """Return (sentence id, folded word) for every prediction."""
+    """Return (sentence id, case-folded word) for every prediction."""
     return {
         (id_, folded(word).strip())
         for result in results

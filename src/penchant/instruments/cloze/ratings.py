@@ -127,7 +127,7 @@ def unnamed(results: Sequence[BaseResult]) -> bool:
 
 
 def task(target: str, wishes: Wishes) -> RatingTask | None:
-    """Return the rating task for a directory of cloze results; None for any other target.
+    """Return the rating task, with the options `wishes`, for a directory of cloze results; None for any other target.
 
     Raises StudyError if there is nothing to rate.
     """

@@ -108,7 +108,7 @@ def read_sheets(
 
 
 def _grouped(errors: Sequence[DataError], rows: int) -> Iterator[DataError]:
-    """Yield the errors in a sheet, with many errors in the same field merged into one."""
+    """Yield the errors in a sheet with `rows` rating cells, with many errors in the same field merged into one."""
     kinds: dict[str, list[DataError]] = {}
     for error in errors:
         kinds.setdefault(_KINDS.get(error.field or "", error.field or ""), []).append(error)
@@ -186,7 +186,7 @@ def _fills(word: str, text: str, shown: str) -> bool:
 
 
 def truth_meant(word: str, fits: Callable[[str], bool]) -> str:
-    """Return "true" or "false" if the word is a spreadsheet's translation of it and it `fits`; else an empty string."""
+    """Return "true" or "false" if a spreadsheet translates it to `word` and `fits` accepts it; else an empty string."""
     meant = TRUTHS.get(folded(word), "")
     return meant if meant and meant != folded(word) and fits(meant) else ""
 

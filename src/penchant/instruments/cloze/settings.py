@@ -50,7 +50,10 @@ class Corpora(BaseModel):
 
 
 def _by_word(table: Any, columns: Mapping[Any, str], name: str) -> Any:
-    """Return the rows of a lexicon passed as a mapping of words to valences; any other table unchanged."""
+    """Return the rows of a lexicon passed as a mapping of words to valences; any other table unchanged.
+
+    `columns` and `name` are unused.
+    """
     by_word = isinstance(table, Mapping) and all(isinstance(value, int | float) for value in table.values())
     return list(table.items()) if by_word else table
 

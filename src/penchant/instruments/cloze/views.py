@@ -81,10 +81,10 @@ def _sentences(line: Line) -> Cell:
 
 
 def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
-    """Return a column that shows, beside a row's measure, the first related measure that exists, in the format `form`.
+    """Return the column `key`, which shows the first related measure that exists for a row, in the format `form`.
 
-    `names` are patterns of its name, filled in with the name of the row's measure. The column shows the interval only,
-    or with `alone=False` also the value.
+    `names` are patterns of the related names, filled in with the name of the row's measure. The column shows only the
+    interval, or with `alone=False` also the value.
     """
 
     def cell(line: Line) -> Cell:

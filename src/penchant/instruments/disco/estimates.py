@@ -94,7 +94,7 @@ def different_by_template(items: pl.DataFrame) -> dict[str, int]:
 
 
 def disco_estimates(items: pl.DataFrame, settings: DiscoSettings) -> list[Estimate]:
-    """Return all estimates: the mean number of fills that differ, this number by template, and tests of each fill."""
+    """Return the mean number of fills that differ by gender, this number by template, and tests of each fill."""
     templates = templates_of(items)
     rows: list[Estimate] = []
     for template in templates:
@@ -119,7 +119,7 @@ def _means(
     """Yield the mean number of fills per template that differ by gender, under the χ² test and under the exact test.
 
     The intervals are over templates. The mean under the χ² test is itself tested, by permuting genders among persons,
-    and is accompanied by the standard deviation over templates. `told` has the numbers of all templates, by measure.
+    and is accompanied by the standard deviation over templates. `told` has the number for each template, by measure.
     """
     for measure, numbers in told.items():
         mean = t_mean(
@@ -150,9 +150,9 @@ def _numbers(templates: Sequence[TemplateFills], told: Sequence[int], settings: 
 
 
 def _of_fills(template: TemplateFills, settings: DiscoSettings) -> Iterator[Estimate]:
-    """Yield the χ² of each fill and, with an exact test, the difference between its shares in the two groups.
+    """Yield the χ² of each fill and, with an exact test, the difference between the groups' shares of persons with it.
 
-    `tests`, the factor of the Bonferroni correction, is the number of fills of the template.
+    The number of tests, for the Bonferroni correction, is the number of fills of the template.
     """
     m, n = template.sizes
     counts = template.counts.astype(np.float64)

@@ -53,7 +53,7 @@ def _family(estimate: Estimate) -> str | None:
 
 
 def _weights(here: pl.Series) -> dict[str, dict[str, float]]:
-    """Return the weights of the stereotypes in `here` in each masculine rate and, for `ALL`, in the stereotype rate."""
+    """Map each masculine rate and, as `ALL`, the stereotype rate to its weights of the stereotypes in `here`."""
     sides = {side: [name for name in own if name in set(here)] for side, own in SIDES.items()}
     women, men = means = [{name: 1 / len(own) for name in own} for own in sides.values()]
     alone = {name: {name: 1.0} for own in sides.values() for name in own}
@@ -64,8 +64,8 @@ def _weights(here: pl.Series) -> dict[str, dict[str, float]]:
 def _of(part: pl.DataFrame, variant: str, level: float) -> Iterator[Estimate]:
     """Yield the log rates, which are weighted sums of the stereotypes' mean preferences.
 
-    A rate of a gender without sentences is NaN. `part` has the items of the template `variant`; if `variant` is `ALL`,
-    their scores are averages over the templates.
+    A rate is NaN if it needs stereotypes about women, or about men, and none has sentences. `part` has the items of the
+    template `variant`; if `variant` is `ALL`, their scores are averages over the templates.
     """
     for name, weights in _weights(part["stereotype"]).items():
         own = part.filter(pl.col("stereotype").is_in(list(weights)))

@@ -42,7 +42,10 @@ def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution for each data set and score if log-odds of accuracy are not linear in |A|−|U| in a paradigm."""
+    """Yield a caution for each data set and score if the linear model fits the pairs of a paradigm badly.
+
+    In the model, the log-odds of accuracy are linear in the length difference between the two sentences.
+    """
     bent: dict[tuple[str, str], list[str]] = {}
     for estimate in estimates:
         if estimate.measure == LACK_OF_FIT and estimate.test is not None and estimate.test.adjusted <= _REJECTED:
@@ -76,7 +79,7 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution for each data set in which correlations of summed scores also reflect sentence length."""
+    """Yield a caution by data set if correlations of summed scores with judgements also reflect sentence length."""
     shown: dict[str, list[str]] = {}
     for each in estimates:
         by = each.by

@@ -87,7 +87,10 @@ def _scores(model: LanguageModel, item: Item, shares: Sequence[float]) -> tuple[
 
 
 def asked_estimates(items: pl.DataFrame, settings: MinimalPairsSettings) -> Iterator[Estimate]:
-    """Yield estimates by data set of how steady the answers are; an answer is the probability of the good sentence."""
+    """Yield estimates by data set of how steady answers are over orders of the options and over replies.
+
+    An answer is the probability of the good sentence.
+    """
     for name in items["dataset"].unique(maintain_order=True).to_list():
         by = {"dataset": name, "scope": "overall", "group": ALL, "split": ALL, "normalise": "none"}
         for estimate in steadiness(items.filter(dataset=name), np.array([1.0, 0.0]), settings.level, "pairs"):

@@ -33,7 +33,8 @@ PREFERENCE, LENGTH, MODELS = 0.05, 0.05, 0.02
 def _overall(measure: str, wanted: Callable[[RowSource, str], bool], **levels: Any) -> Callable[..., Iterator[Line]]:
     """Return a function that yields, for each data set accepted by `wanted`, the row of the overall `measure`.
 
-    If the data set has few groups, it is the row for exactly these groups; otherwise it has the given `levels`.
+    If the data set has few groups, it is the row for exactly these groups, otherwise the row with the values `levels`
+    in further columns.
     """
 
     def rows(found: Sequence[RowSource]) -> Iterator[Line]:
@@ -98,7 +99,7 @@ def _gap_place(line: Line) -> str:
 
 
 def _strata(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return facts on how many paradigms have pairs of both equal and unequal length (`strata` is 0 if all do)."""
+    """Return facts on how many paradigms have both equal-length and unequal-length pairs (`strata` is 0 if all do)."""
     for note in notes_of(line.row):
         if note.code == "strata-lack-a-side":
             lost, of = note.params["lost"], note.params["of"]

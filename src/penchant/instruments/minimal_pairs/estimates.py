@@ -77,8 +77,8 @@ def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iter
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
     """Yield the estimates over all pairs, and by phenomenon and paradigm if there are several.
 
-    The lack of fit of the linear model in |A|−|U| is tested by paradigm, or over all pairs if there is only one
-    paradigm.
+    The lack of fit of a model that is linear in the length difference is tested by paradigm, or over all pairs if there
+    is only one paradigm.
     """
     remark = beside_fixed(*clusters(part))
     paradigms = part["group"].unique(maintain_order=True).to_list()
@@ -107,7 +107,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
 def _of_these(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
     """Yield accuracies for exactly the groups in the data, if few: over all pairs (with a test), and by split.
 
-    A split is a relative token length: A=U, A>U or A<U.
+    A split is a relative token length of the acceptable (A) and the unacceptable (U) sentence: A=U, A>U or A<U.
     """
     strata, noun = clusters(part)
     signs = np.sign(part["difference"].to_numpy())
@@ -127,7 +127,7 @@ def _family_of_all(estimate: Estimate) -> str | None:
 def _block(
     part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Settings, *, fitted: bool = False
 ) -> Iterator[Estimate]:
-    """Yield all estimates of one group of pairs; with `fitted`, also the lack of fit of the linear model in |A|−|U|."""
+    """Yield all estimates of one group of pairs; with `fitted`, also the lack of fit of the linear length model."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
     several = len(set(strata)) > 1
@@ -173,7 +173,8 @@ def _gap(
 ) -> Estimate:
     """Return the accuracy at A>U (`sign` 1) or A<U (−1) minus the accuracy at A=U, within paradigms.
 
-    `signs` are the signs of |A|−|U|; `clustered` has the paradigm of each pair, and the plural noun for paradigms.
+    A and U are the token counts of the acceptable and the unacceptable sentence, `signs` the signs of their difference;
+    `clustered` has the paradigm of each pair, and the plural noun for paradigms.
     """
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
@@ -191,8 +192,8 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) ->
     """Yield the stereotype scores of CrowS-Pairs (Nangia et al. 2020), in percent; 50 means no preference.
 
     A score is the percentage of pairs in which the more stereotypical sentence scores higher; `more` contains the
-    credit of this sentence in each pair. The published metric gives ties a credit of 0, which looks like
-    a preference when compared with 50, so this is done only for CrowS-Pairs. The scores by direction exclude ties.
+    credit of this sentence in each pair. The published metric gives ties a credit of 0, which looks like a preference
+    when compared with 50, so this credit is used only for CrowS-Pairs. The scores by direction exclude ties.
     Each score is tested against 50, with Holm's correction over the kinds of bias.
     """
     published = len(part) > 0 and part["dataset"][0] == CROWS_PAIRS

@@ -63,9 +63,9 @@ def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
 
 
 def open_ranks(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return one source, a table of the best and worst ranks that significant differences allow each model on each set.
+    """Return a table of the best and worst ranks that significant differences allow each model on each set.
 
-    The list is empty if no model has differences on both sets.
+    The list contains only this table; it is empty if no model has differences from other models on both sets.
     """
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}

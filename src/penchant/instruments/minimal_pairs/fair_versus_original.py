@@ -137,9 +137,10 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """Return one row for each pair, shared by the sets that contain it, with its credit and a column for each set.
+    """Return one row for each distinct pair, with its credit under the normalisation `how`.
 
-    A pair that a set contains several times has as many rows.
+    The columns `fair` and `original` say which sets contain the pair. A pair that a set contains several times has as
+    many rows.
     """
     same = ["group", "good", "bad"]
     return (

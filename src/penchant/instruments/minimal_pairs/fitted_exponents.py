@@ -65,7 +65,10 @@ def _exponents(items: pl.DataFrame) -> Array:
 
 
 def split_sums(credits: Array, sign: Array, strata: NDArray[np.intp], count: int) -> Array:
-    """Return the number of pairs and their summed credit by stratum and sign of |A|−|U|, shape (`count`, 3, 2)."""
+    """Return the number of pairs and their summed credit by stratum and sign of the length difference.
+
+    The shape is (`count` strata, 3 signs, 2).
+    """
     place = strata * 3 + sign.astype(np.intp) + 1
     sums = [np.bincount(place, weights, 3 * count).astype(np.float64) for weights in (np.ones(len(place)), credits)]
     return np.stack(sums, axis=1).reshape(count, 3, 2)
@@ -74,7 +77,7 @@ def split_sums(credits: Array, sign: Array, strata: NDArray[np.intp], count: int
 def length_bias(table: Array) -> float:
     """Return the sum of absolute accuracy gaps from A=U to A<U and to A>U, pooled over strata (Mantel–Haenszel).
 
-    `table` is an array returned by `split_sums`.
+    A and U are the token counts of the good and the bad sentence; `table` is an array returned by `split_sums`.
     """
     total = 0.0
     for split in (0, 2):

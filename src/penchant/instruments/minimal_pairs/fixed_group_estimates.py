@@ -36,7 +36,7 @@ def of_groups(measure: str) -> tuple[str, ...]:
 
 
 def for_these_groups(line: Line) -> Line | None:
-    """Return the row with the same estimate for exactly the groups in the data, or None."""
+    """Return the row for exactly the groups in the data that corresponds to the row `line`; None if there is none."""
     return line.at(measure=of_groups(line["measure"]), scope=THESE)
 
 

@@ -85,7 +85,7 @@ class PairColumns(BaseModel):
     def named(cls, columns: Mapping[Any, str]) -> PairColumns:
         """Return the default column names, updated by `columns`.
 
-        Raises MethodError for unknown fields, or for fields of both kinds of table.
+        Raises MethodError for unknown fields, or for fields of plain pairs together with fields of stereotypes.
         """
         for field_ in columns:
             if field_ not in cls.model_fields:

@@ -247,7 +247,7 @@ class _Judged:
     def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
         """Return the correlation of `delta` and judgements over the pairs of one paradigm, or NaN with a note.
 
-        The correlation is Spearman's if `ranks`, otherwise Pearson's.
+        `delta` has the model's score differences. The correlation is Spearman's if `ranks`, otherwise Pearson's.
         """
         nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
         if few := _too_few(delta, judged):

@@ -77,9 +77,9 @@ PairKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """People's judgements: `of` maps each pair to (rater, judgement) tuples.
+    """People's judgements: `of` maps the file name and id of each pair to (rater, judgement) tuples.
 
-    Raters are numbers, by which `raters` lists their names.
+    A rater in a tuple is an index into `raters`, the names of the raters.
     """
 
     kind: Kind
@@ -88,7 +88,10 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Add to scored pairs: number of judgements, their mean (for choices, the share of good), raters and values."""
+        """Add columns about the judgements to scored pairs.
+
+        They are the number of judgements, their mean (for choices, the share of "good"), the raters and the values.
+        """
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":

@@ -53,7 +53,7 @@ def accuracy_by_length(
     """Return a chart of accuracy against |A|−|U| for each score, with intervals, for one model and data set.
 
     Differences with fewer than `fewest` pairs are not drawn, but counted below the title. `pair` contains the names of
-    A and U.
+    the sentences A and U.
     """
     rows = _by_difference(summary)
     shown = rows.filter(pl.col("n") >= fewest).with_columns(
@@ -96,7 +96,7 @@ def accuracy_by_length(
 
 
 def accuracies_by_length(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return charts of accuracy against |A|−|U| for models with at least two points; None if no model has them."""
+    """Return a chart of accuracy by length difference for each model with two points or more; None if there is none."""
     curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
     panels = [

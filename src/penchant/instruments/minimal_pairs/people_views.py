@@ -115,7 +115,10 @@ PEOPLE = [spec for suffix, scope in _WHERE.items() for spec in _tables(suffix, s
 
 
 def people_figure(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return charts of Δmodel against Δhuman, one panel per paradigm; None if there are no judgements."""
+    """Return charts of Δmodel against Δhuman, one panel per paradigm; None if there are no judgements.
+
+    Δmodel is score(good) − score(bad) of a pair, Δhuman its mean judgement (see `mean_judgements`).
+    """
     judged = [source for source in sources(results) if source.result and kind_of(source.result.items)]
     points = [
         {**row, "model": source.model}

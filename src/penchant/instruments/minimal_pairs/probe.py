@@ -122,14 +122,18 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature keys implied by other keys: constants of normalisations, and default normalisations."""
+        """Return the signature keys that the method implies.
+
+        They are `pen-alpha` and `slln-alpha`, the exponents of normalisations, and `normalise` if its value is the
+        method's default.
+        """
         method = METHODS.get(signature.get("method", ""))
         named = "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_applying(method, None, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature of one estimate, with its normalisation; estimates about people alone have none."""
+        """Return `signature` with only the normalisation of `estimate`; unchanged for estimates about people alone."""
         how = estimate.by["normalise"]
         return signature.with_(normalise=how) if how else signature
 

@@ -27,8 +27,8 @@ def scored_pairs(
 ) -> tuple[pl.DataFrame, Scores]:
     """Score the pairs, each given with the name of its data set; return the table of items, and the scores.
 
-    `front` is a string put before each sentence if no pair has a prefix. If pairs have prefixes, the same tokens are
-    also scored after the text `neutral`, unless it is None.
+    `front` is a string put before each sentence if no pair has a prefix. If pairs have prefixes, the tokens of each
+    sentence are also scored after the text `neutral` instead of the prefix, unless `neutral` is None.
     """
     pairs = [item for _, item in items]
     if not prefixed(pairs):

@@ -46,8 +46,8 @@ def fixed_strata_share(
     are the weighted means of the Wilson limits of the strata, at a common deviate z·√(Σ w²σ²)/Σ wσ, where σ is the
     half-width per deviate (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335, with fixed weights). For one stratum, or
     strata of equal size and proportion, the interval is Wilson's. The test against the value `against` rejects if and
-    only if the interval at the corresponding level excludes it. As in `accuracy`, ties make both conservative. Raises
-    DataError for a credit other than 0, ½ or 1.
+    only if the interval at the corresponding level excludes it. As in `accuracy`, ties make interval and test
+    conservative. Raises DataError for a credit other than 0, ½ or 1.
     """
     check_level(level)
     array = as_credits(credits)
@@ -145,7 +145,10 @@ def mantel_haenszel_difference(
 
 
 def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
-    """Return the difference over strata treated as a sample; every stratum has exposed and other items."""
+    """Return the mean credit of exposed items minus that of other items, over strata treated as a sample.
+
+    `sizes` and `sums` are arrays as returned by `_sides`, for strata with both exposed and other items.
+    """
     weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
     gaps = weights * (sums[0] / sizes[0] - sums[1] / sizes[1])
     estimate = Estimate(_POOLED, float(gaps.sum() / weights.sum()), int(sizes.sum()), level=level)

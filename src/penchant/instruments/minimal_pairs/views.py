@@ -235,7 +235,7 @@ def _total(found: Sequence[RowSource]) -> str:
 def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 100) -> list[RowSource]:
     """Return sources with the rows of a measure in percent, that is, with values multiplied by `scale`.
 
-    Rows over all pairs come first, then those of the levels of `by`, sorted by the first model's values.
+    Rows over all pairs come first, then those in scope `by`, sorted by the first model's values.
     """
     ranks: dict[str, int] = {}
     described = [_described(source, measure, by) for source in found]

@@ -40,7 +40,7 @@ _FITTING: dict[str, tuple[Name, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A scoring method; with `means`, scores are means over tokens, not normalised, and need a BLANK in contexts."""
+    """A scoring method; if `means`, scores are means over tokens, cannot be normalised and need a BLANK in contexts."""
 
     name: Name
     means: bool

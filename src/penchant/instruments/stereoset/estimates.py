@@ -178,7 +178,7 @@ def percent(estimate: Estimate) -> Estimate:
 def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estimate]:
     """Yield SS, LMS and ICAT of one target term, whose clusters are treated as independent.
 
-    The test excludes ties.
+    The test of SS excludes ties.
     """
     ss = accuracy(credit.ss, level=settings.level)
     untied = credit.ss[credit.ss != 0.5]
@@ -194,7 +194,10 @@ def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estima
 
 
 def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Settings) -> Iterator[Estimate]:
-    """Yield the percentage of clusters with unequal lengths, SS by length class, and the slope of SS on length."""
+    """Yield the percentage of unequal lengths, SS by sign of `difference`, and the slope of SS on `difference`.
+
+    `difference` is the token count of the stereotypical sentence minus that of the anti-stereotypical sentence.
+    """
     by = {"scope": OVERALL, "group": ALL, "mean": OVER_CLUSTERS}
     unequal = accuracy((difference != 0).astype(np.float64), level=settings.level)
     yield replace(percent(unequal), measure=UNEQUAL, by=by)

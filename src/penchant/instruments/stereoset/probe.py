@@ -32,7 +32,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
     """Preference for stereotypes (SS), for meaningful sentences (LMS), and a combination of the two (ICAT).
 
     `run` returns items (one row per cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
-    as means over target terms and over clusters, and SS by the relative token length of the two sentences.
+    as means over target terms and over clusters, and SS by the relative token length of stereotype and anti-stereotype.
     """
 
     kinds: ClassVar[tuple[str, ...]] = SENTENCES
@@ -72,7 +72,10 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature keys implied by others: `pen-alpha`, and `normalise` if it is the method's default."""
+        """Return the signature keys that the method implies.
+
+        They are `pen-alpha`, the constant of the length penalty, and `normalise` if its value is the method's default.
+        """
         means = signature.get("method", "").startswith("stereoset")
         usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}

@@ -87,7 +87,7 @@ def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Arra
 def of_people(
     cell: WordingCell, value: str, group: People, chosen: NDArray[np.bool_], source: Note
 ) -> Iterator[Estimate]:
-    """Yield mean, sd and quantiles of respondents' scores, their mean answers to the statements `chosen` of a value.
+    """Yield mean, sd and quantiles of respondents' scores, that is, of their mean answers to the `chosen` statements.
 
     With weights, the effective number of respondents and the design effect follow. `source` is the note on the source
     and weighting of the answers.

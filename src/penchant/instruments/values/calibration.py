@@ -30,7 +30,7 @@ CROOKED = ("line-without-intercept", "line-of-slope-one")
 
 @dataclass(frozen=True, slots=True)
 class CalibrationLines:
-    """Fitted calibrations, as three arrays with one entry per calibration."""
+    """Fitted calibrations y ≈ a·x + b: arrays `slope` (a), `offset` (b) and `sigma` (σ), one entry per calibration."""
 
     slope: Array
     offset: Array
@@ -113,7 +113,7 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list
 
 
 def _coefficient(name: str, x: Array, y: Array, level: float) -> Estimate:
-    """Return the slope through the origin, Σxy/Σx², or the mean of y − x, each a ratio of two sums over statements."""
+    """Return the coefficient `name`, the slope Σxy/Σx² or the mean of y − x, as a ratio of two sums over statements."""
     totals, weights = (x * y, x * x) if name == SLOPE else (y - x, np.ones_like(x))
     estimate = Estimate(name, float(totals.sum() / weights.sum()), len(x), level=level)
     ratios = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)

@@ -196,7 +196,7 @@ class Cells:
             yield EVERYTHING, np.ones(len(self.values), dtype=bool)
 
     def picks(self, inside: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """Return the indices of the chosen statements in each bootstrap resample, shape (resamples, statements).
+        """Return bootstrap resamples of the statements `inside` as indices among these, shape (resamples, statements).
 
         The statements drawn are the same for every group, wording, model and order of statements.
         """
@@ -218,7 +218,7 @@ class Cells:
         return Method("values.bootstrap", statements=n, neutral=self.neutral, **drawn)
 
     def means(self, draws: Array, inside: NDArray[np.bool_]) -> Array:
-        """Return the mean of `draws` over the resampled statements, one per resample of statements and calibration."""
+        """Return the mean of each row of `draws` over statements resampled from those `inside`, one per resample."""
         means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
         return means
 
@@ -280,5 +280,5 @@ def without_unanswered(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def number_alone(code: str, why: Note | None = None) -> Method:
-    """Return the method of a number that has no interval: the `code` of its computation, and the reason `why`."""
+    """Return the method of a number without interval: the `code` of its computation, and `why` there is no interval."""
     return Method(NO_INTERVAL, of=Method(code), why=why)

@@ -53,7 +53,7 @@ def asked_items(session: Session, values_set: ValuesSet, settings: ValuesSetting
     """Return one row per question: the probabilities of its options in each order shown, its replies, and its rating.
 
     The rating is on the scale from 1 to 5: with `elicit: chat` the mean of the options weighted by their probabilities,
-    with `answer` their mean over the replies that choose an option, null if no reply does.
+    with `answer` the mean of the options that replies choose, null if no reply chooses one.
     """
     part, phrases = chat_part(values_set)
     listed = list(questions(values_set))

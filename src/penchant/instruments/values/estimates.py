@@ -121,11 +121,11 @@ def _mean(tables: Sequence[Array]) -> Array:
 
 
 def _adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
-    """Apply Holm's adjustment over the tests that one table shows.
+    """Apply Holm's adjustment to each family of tests.
 
-    A family is a measure over all values and groups of the main wording, or over all values, groups and other wordings;
-    for differences between wordings, over all values and pairs of wordings. Tests against groups of people form
-    such families too; differences of distances over all values are a separate family.
+    A family has the tests of one measure for every value and group: those in the main wording, those in all other
+    wordings or, for differences between wordings, those of all pairs of wordings. Tests against groups of people form
+    such families too; differences of distances that pool all values form families of their own.
     """
 
     def family(estimate: Estimate) -> str | None:
@@ -210,7 +210,7 @@ def _spread(
 
 
 def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: ValuesSettings) -> Array:
-    """Return the sd of each draw of ratings without replacement: one per entry of `is_reversed`, mirrored if true."""
+    """Return the sd of each draw, without replacement, of one rating per entry of `is_reversed` (mirrored if true)."""
     n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
     drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
     spreads: Array = np.where(is_reversed, 6 - drawn, drawn).std(axis=1, ddof=1)

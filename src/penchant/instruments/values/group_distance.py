@@ -41,10 +41,10 @@ _TEST = Method("values.bootstrap-of-distance-test", two_sided=True)
 
 
 def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
-    """Yield the distances of ratings from groups of people and their differences; nothing if the survey has no groups.
+    """Yield estimates of groups of people and of a model's distances from them; nothing if the survey has no groups.
 
-    A distance is the mean over statements of |rating − mean answer|. Statements (the same for ratings and both groups),
-    respondents of either group and neutral statements are resampled together.
+    A distance is the mean over statements of |rating − mean answer|. Statements (the same for ratings and all groups),
+    the respondents of each group and the neutral statements are resampled together.
     """
     groups: dict[str, People] = {}
     for i, (name, inside) in enumerate(survey.sides().items()):
@@ -105,7 +105,7 @@ def _of_cell(
 
 
 def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chosen: NDArray[np.bool_]) -> Estimate:
-    """Return the distance from a group, or the difference of two distances, over statements answered in all groups."""
+    """Return the distance from the one group in `named`, or the difference of two, over statements answered in each."""
     settings, groups = cell.settings, list(named.values())
     both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)
     k = int(both.sum())

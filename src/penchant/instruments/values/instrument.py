@@ -21,7 +21,7 @@ from penchant.views.section import section
 
 
 def task(target: str, wishes: Wishes) -> RatingTask | None:
-    """Return the statements of a set as a rating task; None for any other target.
+    """Return the statements of the set `target` as a rating task; None if it is not a set of value statements.
 
     Raises DataError if the set is invalid.
     """

@@ -57,14 +57,14 @@ class Values(ValuesSettings, Probe[Rated]):
     _asked: dict[Path, Survey] = PrivateAttr(default_factory=dict)
 
     def statements(self, base: Sequence[Path] = (Path(),)) -> ValuesSet:
-        """Return the set of statements, checked and cached. Raises DataError naming file, line and field."""
+        """Return the checked and cached set, looked up in `base`. Raises DataError naming file, line and field."""
         place = self.find(self.data, base)
         if place not in self._read:
             self._read[place] = read_values(place)
         return self._read[place]
 
     def answers(self, base: Sequence[Path] = (Path(),)) -> Survey | None:
-        """Return the survey, checked and cached, or None. Raises DataError naming file, line and field."""
+        """Return the survey, looked up in `base` and checked, or None. Raises DataError naming file, line and field."""
         if self.survey is None:
             return None
         values_set = self.statements(base)
@@ -85,7 +85,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return survey
 
     def asked(self, base: Sequence[Path]) -> ValuesSet:
-        """Return the set to measure: with `limit`, a sample of every value's statements and of the neutral ones."""
+        """Return the set; with `limit`, a sample of statements, spread over values, and a sample of neutral ones."""
         values_set = self.statements(base)
         if self.limit is None:
             return values_set
@@ -118,7 +118,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return known_texts(model, texts, self.on_unknown)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of the set and of the survey."""
+        """Return the files of the set and of any survey, looked up in the directories `base`."""
         survey = self.answers(base)
         return [*self.statements(base).files, *(survey.files if survey else ())]
 

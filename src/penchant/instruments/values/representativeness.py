@@ -101,7 +101,7 @@ SOME = "values.some-in-survey"
 
 
 def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME) -> Note | None:
-    """Return a note if only some statements of a value are used, else None."""
+    """Return a note if only some of the statements `inside`, those of a value, are `chosen`, else None."""
     n, whole = int(chosen.sum()), int(inside.sum())
     return Note(code, have=n, of=whole) if 0 < n < whole else None
 
@@ -188,8 +188,8 @@ def respondents(weights: Array | None) -> str:
 def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
     """Return the share of the weight below minus the share above a rating, in every resample.
 
-    `totals`, shape (resamples, answers), has the weights of the distinct answers in ascending order, and `drawn` the
-    rating in each resample.
+    `totals`, shape (resamples, answers), has the weights of `values`, the distinct answers in ascending order, and
+    `drawn` the rating in each resample.
     """
     upto = np.concatenate([np.zeros((len(totals), 1)), np.cumsum(totals, axis=1)], axis=1)
     rows = np.arange(len(totals))
@@ -233,7 +233,8 @@ def _shares_of_sums(
 ) -> Array:
     """Return the (weighted) share of respondents below the ratings' sum minus the share above it, by resample.
 
-    Sums are over the resampled statements; `counts`, shape (resamples, statements), has their multiplicities.
+    Sums are over the resampled statements: `counts`, shape (resamples, statements), has their multiplicities, and
+    `drawn` the sums of the ratings.
     """
     n, resamples = len(people), len(counts)
     if weights is not None:

@@ -54,10 +54,10 @@ class Survey:
     `answers` has one column per statement, null for no answer, and a column named "" with the group, "" without groups.
     `absent` are the statements without a column. Of `read` rows, `kept` pass the filter and have a group; `others`
     counts the rest by reason. `agreeing` is the answer coded as agreement. `levels` lists the values of the columns
-    that select respondents; `chosen` and `people_chosen` name the column and level of each group. `weights` are above
-    0; None without weights. `people` has, for each respondent, the group that a model is compared with, "" for none;
-    None if a model is compared with the groups of the templates. `elsewhere` counts the respondents whose entry in
-    `people` is "", by level.
+    that select respondents; `chosen` names the column and level of each group in `answers`, `people_chosen` of each
+    in `people`. `weights` are above 0; None without weights. `people` has, for each respondent, the group that a model
+    is compared with, "" for none; None if a model is compared with the groups of the templates. `elsewhere` counts the
+    respondents whose entry in `people` is "", by level.
     """
 
     name: str
@@ -316,7 +316,7 @@ def _once(present: Mapping[str, str], place: Path) -> None:
 
 
 def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], header: Sequence[str]) -> list[str]:
-    """Return a caution on statements whose ids differ from a column's name in case or blanks only, if any."""
+    """Return a list with any caution on statements whose ids differ from a column's name only in case or blanks."""
     folded = {name.casefold().strip(): name for name in header if name not in present.values()}
     near = [f"{id_}: {folded[id_.casefold()]}" for id_ in statements if id_ not in present and id_.casefold() in folded]
     return [CAUTIONS.get("another-case", near=near)] if near else []

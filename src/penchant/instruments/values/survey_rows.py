@@ -128,7 +128,7 @@ class Reading:
             yield CAUTIONS.get("between-points", answers=shown)
 
     def _in_another_case(self, word: str) -> set[float | None]:
-        """Return the meanings of an answer spelled in another case: numbers, or None for no answer."""
+        """Return the meanings of answers that equal `word` except for case: numbers, or None for no answer."""
         folded = word.casefold()
         meant: set[float | None] = {number for word, number in self._numbers.items() if word.casefold() == folded}
         missing = {plain(value).casefold() for value in self._missing_named}
@@ -263,7 +263,7 @@ class Reading:
         return {group: f"{groups.column} {' or '.join(of)}" for group, of in levels.items()}
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
-        """Return cautions about unlabelled directions of the scale, exchanged levels, and answers between points."""
+        """Return cautions on unlabelled scale directions, groups with swapped levels, and answers between points."""
         unsaid: dict[tuple[float, float], list[str]] = {}
         for column in columns:
             if self._stances(column) not in _SAID:
@@ -280,7 +280,7 @@ class Reading:
         return [*cautions, *self._between_points()]
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
-        """Return an error if the labels show that the scale is reversed; else an empty list."""
+        """Return a list with one error if the labels show that the scale is reversed; else an empty list."""
         ends = {column: self._stances(column) for column in columns}
         turned = [column for column, stances in ends.items() if stances in _TURNED]
         if not turned:

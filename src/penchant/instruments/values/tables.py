@@ -79,7 +79,7 @@ def findable_between(line: Line) -> Number | str:
 
 
 def findable_apart(line: Line) -> Number | str:
-    """Return the smallest detectable difference of distances from two groups; `NEVER` if above that between the two."""
+    """Return the smallest detectable difference of distances from two groups; `NEVER` if the groups are closer."""
     apart = line.at(measure=APART, variant=EVERYTHING, group=EVERYTHING)
     largest = HIGH - LOW if apart is None else apart["value"]
     return _findable(line, line["high"] - line["low"], largest, max(1, line["n"] - 1), FEWEST_OF_DISTANCES)

@@ -37,7 +37,7 @@ def _of(measure: str) -> At:
 
 
 def _query(line: Line) -> str:
-    """Return the phrase for the category, after the set of attributes unless the measure compares the two sets."""
+    """Return the phrase for the category, preceded by the set of attributes unless the measure compares two sets."""
     label = f" ({line['label']})" if line["label"] not in ("", line["category"]) else ""
     attributes = "" if line["attributes"] == AGAINST else f"{line['attributes']} of "
     return f"{attributes}{line['category']}{label}"

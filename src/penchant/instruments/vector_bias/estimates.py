@@ -151,7 +151,7 @@ def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, bot
 
 
 def few(n: int) -> Note | None:
-    """Return a note if there are few words, else None."""
+    """Return a note if the words are few but at least two, else None."""
     return Note("vector_bias.few-words", have=n, would_do=FEW) if 2 <= n < FEW else None
 
 

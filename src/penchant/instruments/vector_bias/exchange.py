@@ -37,7 +37,7 @@ _ELEMENTS = 4_000_000
 class Partitions:
     """Partitions of n + m words into sets of n and m: `first`, (P, n + m), is 1 for words of the first set.
 
-    `exact`: these are all partitions, including that of the data.
+    `exact` is true if these are all partitions, including that of the data.
     """
 
     first: Array

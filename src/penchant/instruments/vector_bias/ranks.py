@@ -80,7 +80,7 @@ def rankings(results: Sequence[BaseResult]) -> list[Ranking]:
 
 
 def ranking_of(every: Sequence[tuple[CategoryVectors, ...]], measure: Measure, settings: VectorBiasSettings) -> Ranking:
-    """Rank models under one measure; `every` has each category's cells, one for each model."""
+    """Rank models under one measure; `every` has, for each category, the `CategoryVectors` of every model."""
     queries, values, draws = [], [], []
     for models in every:
         found = [observed(cell, measure, settings) for cell in models]

@@ -78,7 +78,10 @@ def _means(results: Sequence[BaseResult]) -> Iterator[list[Estimate]]:
 
 
 def _in_queries(results: Sequence[BaseResult]) -> Iterator[list[Estimate]]:
-    """Yield the rank of every model in each query, and the shares of resamples with the first and the last rank."""
+    """Yield lists of one estimate per model, three for each measure and query.
+
+    The first has the ranks, the others the shares of resamples with the first and with the last rank.
+    """
     for ranking in rankings(results):
         for q, query in enumerate(ranking.queries):
             by = {"ranked": NAMES[ranking.measure], "category": query.category, "attributes": query.attributes}

@@ -133,11 +133,11 @@ def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Settings) ->
 def over_occupations(
     items: pl.DataFrame, values: Array, probe: Settings, *, against: float, proportion: bool = False
 ) -> Estimate:
-    """Return the mean of one value per pair with a cluster-robust t interval and test; `n` counts pairs.
+    """Return the mean of one value per pair with a cluster-robust t interval and a t test of the value `against`.
 
     Occupations are clusters within strata of gender: each contributes to the error by its residual from the mean of its
     gender. The residuals of a gender are enlarged because its mean is estimated. If a gender has only one occupation,
-    all occupations form one stratum. The interval of a `proportion` is computed on the logit scale.
+    all occupations form one stratum. With `proportion`, interval and test use the logit scale. `n` counts pairs.
     """
     frame = items.select("occupation", "gender").with_columns(pl.Series("value", values, dtype=pl.Float64))
     totals = frame.group_by("gender", "occupation").agg(pl.col("value").sort().sum().alias("sum"), pl.len().alias("n"))

@@ -111,7 +111,10 @@ def sentences_file(path: Path) -> Path:
 
 
 def statistics_file(path: Path) -> Path:
-    """Return the published file of statistics in the folder of the data. Raises DataError if there is none."""
+    """Return the published file of statistics in the folder `path`, or beside the file `path`.
+
+    Raises DataError if there is none.
+    """
     beside = (path if is_directory(path) else path.parent) / STATISTICS
     if not beside.is_file():
         raise DataError(

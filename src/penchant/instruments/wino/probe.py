@@ -77,7 +77,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the signature keys determined by other keys: only that of the constant of the `pen` normalisation."""
+        """Return the signature keys that other keys determine: `pen-alpha`, the constant of the length penalty."""
         return {"pen-alpha"}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
@@ -112,7 +112,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
         return {label: pl.Series([item.labels[label] for item in items], dtype=pl.String) for label in labels}
 
     def scores(self, session: Session, items: Sequence[Item]) -> list[list[SentenceScore]]:
-        """Return the scores of the sentences of each role."""
+        """Return a list of scores for each of `roles`, such as "pro" or "female", with one score per item."""
         texts = [(text, item.place) for item in items for text in self.texts_of(item)]
         scores = list(session.scorer.score(texts, self.method))
         return [scores[number :: len(self.roles)] for number in range(len(self.roles))]
@@ -130,7 +130,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
     roles: ClassVar[tuple[str, ...]] = (PRO, ANTI)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`: the files of pairs, and the lists of occupations, if any, by gender."""
+        """Return the arguments of `read`: files of pairs and any lists of occupations by gender, found in `base`."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         lists = occupation_lists(places)
         for gender, name in zip(GENDERS, (self.male_occupations, self.female_occupations), strict=True):
@@ -143,7 +143,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
         return read_winobias(places, dict(lists))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of pairs and the lists of occupations."""
+        """Return the files of pairs and the lists of occupations, looked up in the directories `base`."""
         return list(self.read_set(base).files)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
@@ -178,7 +178,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
     roles: ClassVar[tuple[str, ...]] = ROLES
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`: the tables of sentences and of statistics, then the columns to read."""
+        """Return the arguments of `read`: files of sentences and statistics, found in `base`, then column names."""
         return *self.files(base), *self.shares, *dict(self.columns).values()
 
     def read(self, sentences: Path, statistics: Path, *columns: str) -> WinogenderItems:
@@ -186,7 +186,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
         return read_winogender(sentences, statistics, self.shares, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of the sentences and of the statistics."""
+        """Return the files of the sentences and of the statistics, looked up in the directories `base`."""
         named = self.find(self.data, base)
         statistics = statistics_file(named) if self.statistics is None else self.find(self.statistics, base)
         return [sentences_file(named), statistics]

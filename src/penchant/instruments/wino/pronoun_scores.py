@@ -25,13 +25,13 @@ WORDS = Text.of(Path(__file__).parent)
 
 
 def normalised(items: pl.DataFrame, role: str, how: str) -> Array:
-    """Return the scores of the sentences of one role under a normalisation."""
+    """Return the scores of the sentences of one role, such as "pro" or "female", under the normalisation `how`."""
     scores: Array = normalise(items[f"score_{role}"].to_numpy(), items[f"n_tokens_{role}"].to_numpy(), how)
     return scores
 
 
 def difference(items: pl.DataFrame, first: str, second: str, how: str) -> Array:
-    """Return the scores of the sentences of one role minus those of another."""
+    """Return the scores of the sentences of the role `first` minus those of `second`, under the normalisation `how`."""
     gap: Array = normalised(items, first, how) - normalised(items, second, how)
     return gap
 
