@@ -138,7 +138,10 @@ def _unshown(target: str) -> frozenset[Path]:
 
 
 def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
-    """Return the tables and renamed columns of a study's pairs; for other targets, no table and any renamed `heads`."""
+    """Return the tables of pairs that the study file `target` names, and a mapping from fields to renamed columns.
+
+    For any other target, return no table, and the renamed columns among `heads`, those of good, bad, group and id.
+    """
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.study_file import read_study

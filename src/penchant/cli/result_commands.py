@@ -183,9 +183,9 @@ def show(
 
 
 def _cautions(document: Document, *, brief: bool) -> list[str]:
-    """Return the cautions of all sections or, if `brief`, as many of their first sentences as fit in `NOTES` lines.
+    """Return the cautions of all sections or, if `brief`, the first sentences of as many as fit in `NOTES` lines.
 
-    That a result is of a pilot is left out, because it stands above the answers.
+    The caution that a result is of a pilot is left out, because it stands above the answers.
     """
     from penchant.report.html_context import BRIEF, cautions
     from penchant.report.terminal import columns, wrapped

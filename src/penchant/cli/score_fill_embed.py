@@ -282,7 +282,8 @@ def embed(
 def _source(file: str, column: str | None, prefix: str | None = None) -> Source:
     """Return a function that returns a new iterator over (prefix, sentence, location).
 
-    Raises DataError at once if the file cannot be read.
+    `column` and `prefix` are the names of the columns with the sentences and with the prefixes. Raises DataError
+    at once if the file cannot be read.
     """
     if file != "-":
         require_file(file)

@@ -179,6 +179,7 @@ def _source(
 ) -> Callable[[], Iterator[Named]]:
     """Return a function that returns a new iterator over (id, text, spans of words, location).
 
+    `text` is a text, a file or "-" for standard input, and `parts` the unit of text in a file (option `--texts`).
     Raises DataError or MethodError at once if the input cannot be read.
     """
     from penchant.engine.word_surprisal import white_space_words

@@ -101,7 +101,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """Yield the changes since each restored model in `taken_up` was measured that affect the model's results."""
+    """Yield, for each restored model in `taken_up`, the changes since its measurement that affect its results."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),

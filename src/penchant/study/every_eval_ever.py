@@ -244,7 +244,7 @@ def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An item: its table row, and the `choices` of the model with their `scores`, both by role (such as "good").
+    """An item: its table row, and the `choices` offered to the model and their `scores`, by role (such as "good").
 
     `number` is the credit for the answer, or the measured value; `right` is the role of the right answer. Either is
     None if the item has none.

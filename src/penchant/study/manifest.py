@@ -130,7 +130,7 @@ class Manifest(BaseModel):
         return [f"{probe} does not support {self.unread(probe)}: it supports {reads[probe]}" for probe in probes]
 
     def results(self) -> str:
-        """Return a hash of the shown results, the comparison tables and the model labels."""
+        """Return a hash of the comparison tables, the model labels, and the results of all models not archived."""
         shown = [[u.probe, u.spec, u.files] for spec in self.asked.models for u in self.units if u.spec == spec]
         return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
 

@@ -148,7 +148,7 @@ class Outcome:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of models by their names in signatures; the first of two studies takes precedence."""
+        """A mapping from models' names in signatures to their labels; the first of two studies takes precedence."""
         found: dict[str, str] = {}
         for manifest in reversed(self.manifests):
             names = manifest.asked.study.get("names") or {}

@@ -19,9 +19,9 @@ _NAMED = 3
 def outdated(directory: str | Path, document: Document, written: Collection[Path] = ()) -> Iterator[str]:
     """Yield a message for each report and export folder that was made from results that differ from `document`.
 
-    Each message names the outdated files and the command that recreates them. Only reports and export folders directly
-    inside the result directory are considered. `written` lists files that were just made: outdated files in the same
-    folder belong to an earlier export and are no longer exported.
+    Each message names the outdated files and the command that recreates them; for files in a folder that also contains
+    files just exported (`written`), it says instead that they are no longer exported and can be removed. Only reports
+    and export folders directly inside the result directory are considered.
     """
     folder = Path(directory)
     if not document.made_of or not is_directory(folder):

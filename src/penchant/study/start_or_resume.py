@@ -46,7 +46,7 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def hub_commits(folder: Path) -> dict[str, str]:
-    """Return the commits of the hub data sets that the study in a directory used.
+    """Return the commit of each hub data set that the study in a directory used, by OWNER/NAME@REVISION.
 
     Raises StudyError if the manifest is invalid.
     """

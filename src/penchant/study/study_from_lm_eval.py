@@ -229,7 +229,10 @@ def _literal(value: object) -> object:
 
 
 def _pairs(item: _Item, group: str, delimiter: str) -> Iterator[tuple[str, ...]]:
-    """Yield a table row with the columns `_COLUMNS` for each wrong answer; answers include white space before them."""
+    """Yield a table row with the columns `_COLUMNS` for each wrong answer.
+
+    White space at the end of the context, and then the `delimiter`, are put before the answers.
+    """
     prefix = item.context.rstrip()
     between = item.context[len(prefix) :] + delimiter
     good = between + item.answers[item.right]

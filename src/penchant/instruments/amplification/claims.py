@@ -46,9 +46,9 @@ def _contrast(line: Line) -> str:
 
 
 def _mixed(slope: Line, results: Sequence[BaseResult]) -> str:
-    """Return "mixed" if the slope differs from 1, but not in the same direction if the text is taken as exact.
+    """Return "mixed" if the slope differs from 1, but not, or in the other direction, if c is taken as exact.
 
-    Returns "" otherwise.
+    c is the association in the text. Returns "" otherwise.
     """
     exact = slope.at(measure=EXACT)
     if exact is None or judged(slope.row, _SLOPE, SLOPES)[0] != YES:

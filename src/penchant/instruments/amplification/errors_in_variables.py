@@ -147,16 +147,17 @@ _ENDLESS = 1e100
 
 
 def jackknife_error(values: Array) -> float:
-    """Return the standard error of a statistic from its values without each unit; NaN if one is infinite."""
+    """Return the standard error of a statistic from its values with each unit left out once; NaN if any is infinite."""
     n = len(values)
     kept = np.sort(values)
     return float(np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())) if np.isfinite(kept).all() else np.nan
 
 
 def wider_interval(value: float, draws: Array, error: float, n: int, level: float) -> tuple[float, float]:
-    """Return the wider limits of the expanded percentile interval and the t interval of the jackknife.
+    """Return the outer limits of two intervals: the expanded percentile interval and the t interval of the jackknife.
 
-    `error` is the standard error of the jackknife. NaN if one of the intervals is infinite.
+    `draws` are the statistic's values in resamples of `n` units, and `error` is its jackknife standard error. NaN if
+    one of the intervals is infinite.
     """
     low, high = expanded_percentile(np.clip(draws, -1e300, 1e300), n, level)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
@@ -166,7 +167,10 @@ def wider_interval(value: float, draws: Array, error: float, n: int, level: floa
 
 
 def wider_p(value: float, draws: Array, error: float, n: int, against: float) -> float:
-    """Return the two-sided p-value that goes with `wider_interval`: the larger of those from jackknife and draws."""
+    """Return the larger of two two-sided p-values for the null value `against`, matching the two intervals.
+
+    The intervals and the other arguments are those of `wider_interval`.
+    """
     if error == 0:
         t = 1.0 if value == against else 0.0
     else:

@@ -126,9 +126,10 @@ def _table(rows: pl.DataFrame) -> Array:
 def _log_odds(
     counts: dict[str, tuple[int, int]], total: tuple[int, int], prior_size: float
 ) -> dict[str, tuple[float, float]]:
-    """Return the log-odds of every word in the sentences of A against those of B, with the variance of their error.
+    """Return each occurring word's log-odds ratio, in the sentences of A against those of B, and its error variance.
 
-    See Monroe, Colaresi & Quinn 2008. The vocabulary is the attribute words and, as one entry, all other words of the
+    `counts` has the occurrences of each word, and `total` the number of all words, in the sentences of A and of B. See
+    Monroe, Colaresi & Quinn 2008. The vocabulary is the attribute words and, as one entry, all other words of the
     sentences; the prior is both groups' sentences together.
     """
     known = [word for word, pair in counts.items() if sum(pair)]
@@ -169,7 +170,7 @@ def family(estimate: Estimate) -> str:
 
 
 def columns(words: Sequence[AttributeWord]) -> tuple[Array, Array, Array, Array]:
-    """Return c and m of some words with their error variances; a variance of m that is unknown is 0."""
+    """Return arrays of each word's c and m, and of the error variances of c and of m (0 if that of m is unknown)."""
     rows = [(word.c, word.m.value, word.c_variance, word.m.variance) for word in words]
     c, m, of_c, of_m = np.array(rows, dtype=np.float64).reshape(-1, 4).T
     return c, m, of_c, np.where(np.isnan(of_m), 0.0, of_m)
@@ -240,16 +241,17 @@ def _within_one(estimate: Estimate) -> Estimate:
 
 
 def wider(code: str, settings: AmplificationSettings, **params: object) -> Method:
-    """Return the method of the wider of two intervals."""
+    """Return the `Method` for the wider of two intervals, with the resamples and seed of the settings, and `params`."""
     return Method(code, **params, resamples=settings.resamples, seed=settings.seed)
 
 
 def with_draws(
     estimate: Estimate, draws: Array, error: float, n: int, method: Method, against: float | None
 ) -> Estimate:
-    """Return an estimate with an interval from its resamples and jackknife `error`, and a test `against` a number.
+    """Return an estimate with an interval and, unless `against` is None, a test against that value of the estimate.
 
-    The test agrees with the interval. Both are missing if the interval is infinite.
+    `draws` are the estimate's values in resamples of `n` words, and `error` is its jackknife standard error. The test
+    agrees with the interval. Both are missing if the interval is infinite.
     """
     if not math.isfinite(estimate.value):
         return replace(estimate, value=math.nan).noted(Note("amplification.no-number"))

@@ -78,7 +78,7 @@ def words(line: Line, *, rare: bool) -> list[str]:
 
 
 def furthest(found: Sequence[RowSource]) -> list[RowSource]:
-    """Keep the words with the most positive and most negative m − c, largest |m − c| first, except in the control."""
+    """Keep, for each sign of m − c in each contrast but the control, the `MOST` words with the largest |m − c|."""
     return [replace(source, frame=_furthest(source.frame, asked([result_of(source)]))) for source in found]
 
 

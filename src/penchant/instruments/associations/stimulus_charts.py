@@ -63,7 +63,8 @@ def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart]) -> 
 def scores(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of sentence counts by prior and corrected score; None for instruments without these scores.
 
-    It has a panel per structure and a row per model and, if there are at most two, per list of attributes.
+    It has a panel per structure of sentence and a row per model, divided by list of attributes if there are at most two
+    lists.
     """
     if not all("prior" in result.items.columns for result in results):
         return None

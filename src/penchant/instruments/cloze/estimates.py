@@ -200,7 +200,7 @@ class Moves:
         self._known, self._share = Counter(groups_of_keys), settings.moved_share
 
     def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
-        """Return how many ratings move in the groups of the sentences in `inside`, and how many these groups have."""
+        """Return the numbers of ratings in the groups of the sentences `inside`: those moved in a draw, and all."""
         known = [self._known[group] for group in dict.fromkeys(self._groups[inside].tolist())]
         return sum(_moving(number, self._share) for number in known), sum(known)
 

@@ -1,4 +1,4 @@
-"""People's answers to statements, and the position of ratings among them."""
+"""People's answers to statements, and the position of a model's ratings among them."""
 
 from __future__ import annotations
 
