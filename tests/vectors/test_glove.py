@@ -383,7 +383,7 @@ def test_without_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_neither_numba_nor_gensim_is_brought_in_before_it_is_used() -> None:
     code = (
-        "import sys; from penchant.vectors import glove, word2vec, saving, similarity; "
+        "import sys; from penchant.vectors import glove, word2vec, human_similarity, saving; "
         "print([m for m in ('numba', 'gensim', 'scipy', 'polars') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
