@@ -19,7 +19,7 @@ _HALVINGS = 30
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a logistic regression: outcomes `y` from 0 to 1 (rows,), `design` (rows, terms) of full rank, multiplicities.
+    """Rows of a logistic regression: outcomes `y` from 0 to 1, `design` (rows, terms) of full rank, counts `times`.
 
     Each row represents `times` items.
     """
