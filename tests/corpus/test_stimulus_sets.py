@@ -258,7 +258,7 @@ def test_paired_lists_are_equally_long(write: Write, target: str, change: str, t
         (SET.replace("  C7:", "  C1:"), ", line 17, field 'categories.C1': the key appears again on line 18"),
         (SET.replace("words: [war]", "words: [war], words: [woe]"), ", line 9, field 'lists.bad.words': the key"),
         (SET.replace("S1, text", "S1, text: '', text"), ", line 14, field 'contexts.meaning.0.text': the key appears"),
-        (SET.replace("of: [", "'š': [a], 's\u030c': ["), ", line 20, field 'suffixes.groups.š': the key appears twice"),
+        (SET.replace("of: [", "'š': [a], 's\u030c': ["), ", line 20, field 'suffixes.groups.š': the key appears again"),
         (
             SET.replace("  bad: {", "  ' good': {"),
             ", line 8, field 'lists.good': the key appears again",

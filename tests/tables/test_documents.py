@@ -151,7 +151,7 @@ def test_a_repeated_key_has_both_lines(text: str, line: int, field: str, again: 
     path = written(tmp_path, text)
     error = refusal(lambda: read_yaml(path))
     assert (error.file, error.line, error.field) == (path, line, field)
-    assert error.message == f"the key appears twice, again on line {again}"
+    assert error.message == f"the key appears again on line {again}"
 
 
 def test_equal_keys_of_different_mappings_are_not_repeated(tmp_path: Path) -> None:

@@ -116,4 +116,8 @@ def test_what_cannot_be_compared(penchant: Program, tmp_path: Path) -> None:
     refused(penchant(*command, "gone.csv"), "gone.csv: no such file")
     table(tmp_path / "then.csv", OWN, text="A [MASK] ran.")
     table(tmp_path / "now.csv", OWN, text="The [MASK] ran.")
-    refused(penchant("ratings", "agreement", "now.csv", "--gold", "then.csv"), "now.csv, line 2", "another text")
+    refused(
+        penchant("ratings", "agreement", "now.csv", "--gold", "then.csv"),
+        "now.csv, line 2",
+        "a different text in the gold standard",
+    )
