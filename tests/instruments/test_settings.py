@@ -135,7 +135,7 @@ def test_settings_are_those_of_the_settled_probe(zoo: Callable[[str], Path], tmp
     settings = MinimalPairsSettings.of(found.settings)
     assert (settings.method, settings.normalise, settings.data) == ("pll", ["none", "mean", "pen"], "pairs.tsv")
     files = found.save(tmp_path / "r")
-    assert [file.name for file in files][-1] == SETTINGS
+    assert [file.name for file in files][-2:] == [SETTINGS, "left-out.json"]
     assert pc.Result.load(tmp_path / "r").settings == json.loads((tmp_path / "r" / SETTINGS).read_text("utf-8"))
     assert str(tmp_path) not in (tmp_path / "r" / SETTINGS).read_text("utf-8")
 

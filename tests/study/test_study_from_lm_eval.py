@@ -194,7 +194,7 @@ def test_functions_are_refused(penchant: Program, tmp_path: Path, field: str) ->
 
 def test_a_task_takes_one_name(penchant: Program, tmp_path: Path) -> None:
     write_task(tmp_path, rows()[:3])
-    refused(penchant("init", "pairs", "mine", "--from-lm-eval", "task.yaml"), "one name")
+    refused(penchant("init", "pairs", "mine", "--from-lm-eval", "task.yaml"), "only a directory")
     refused(penchant("init", "pairs", "mine", "--data", "rows.jsonl"), "--from-lm-eval")
     write(tmp_path / "mine/tiny.csv", "")
     refused(penchant("init", "mine", "--from-lm-eval", "task.yaml"), "tiny.csv", "already exists")

@@ -44,7 +44,10 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.score(lm, b"x"), "a bytes is not a text"),
     (lambda lm: pc.score(lm, ["x", float("nan")]), "text 2: is missing (NaN) — give texts only"),
     (lambda lm: pc.score(lm, ["x", None]), "text 2: is missing (None) — give texts only"),
-    (lambda lm: pc.score(lm, pl.DataFrame({"a": ["x"], "b": "y"})), "columns — give one of them, as in data['a']"),
+    (
+        lambda lm: pc.score(lm, pl.DataFrame({"a": ["x"], "b": "y"})),
+        "several columns, expected one — give one of them, as in data['a']",
+    ),
     (lambda lm: pc.score(lm, {"n": [1], "text": ["x"]}), "as in data['text']"),
     (lambda lm: pc.score(lm, pl.DataFrame({"id": [1], "ok": "x", "Text": "y"})), "as in data['Text']"),
     (lambda lm: pc.score(lm, pl.DataFrame({"id": [1], "ok": "x"})), "as in data['ok']"),

@@ -327,7 +327,11 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
 @pytest.mark.parametrize(
     ("table", "about", "told"),
     [
-        ("b1,b2\n1,1\n1,6\n", {}, "a.csv, line 3, field 'b2': expected an answer between 1 and 5, got '6' — list what"),
+        (
+            "b1,b2\n1,1\n1,6\n",
+            {},
+            "a.csv, line 3, field 'b2': expected an answer between 1 and 5, got '6' — list values",
+        ),
         ("x,b2\n0,1\n", {"columns": {"b1": "x"}}, "a.csv, line 2, field 'x': expected an answer between 1 and 5, got"),
         ("b1\n8\n", {"scale": [7, 1]}, "a.csv, line 2, field 'b1': expected an answer between 1 and 7, got '8'"),
         ("b1\nagree\n", {}, "a.csv, line 2, field 'b1': expected an answer between 1 and 5, got 'agree'"),
