@@ -117,6 +117,12 @@ def test_cloze_sentences_are_left_out(bert: LanguageModel, tmp_path: Path) -> No
     skipped = pc.Cloze(data="c.csv", on_unknown="skip", resamples=FEW).run_as(bert, run)
     assert skipped.items["id"].to_list() == ["s0", "s2", "s4"]
     assert "2 of 5 sentences hold something unknown" in skipped.cautions[0]
+    (left_out,) = (note for note in skipped.left_out if note.code == "unknown-skipped")
+    assert (left_out.params["lost"], left_out.params["of"]) == (2, 5) and left_out.left_out.startswith(
+        "2 of 5 sentences"
+    )
+    skipped.save(tmp_path / "saved")
+    assert pc.Result.load(tmp_path / "saved").left_out == skipped.left_out
     (tmp_path / "kept").mkdir()
     write(tmp_path / "kept" / "c.csv", [row for row in rows if UNKNOWN not in str(row["text"])])
     same(skipped, pc.Cloze(data="c.csv", resamples=FEW).run_as(bert, Run(base=[tmp_path / "kept"])))
@@ -182,6 +188,7 @@ def test_clauses_are_left_out_in_every_template(bert: LanguageModel, tmp_path: P
     skipped = pc.Values(data="all", on_unknown="skip", resamples=FEW).run_as(bert, run)
     assert any("3 of 18 clauses hold something unknown" in caution for caution in skipped.cautions)
     assert any("1 negation" in caution and "b1" in caution for caution in skipped.cautions)
+    assert [note.code for note in skipped.left_out] == ["unknown-skipped", "values.negations-alone"]
     statements[3]["negation"] = ""
     del statements[1]
     values_set(tmp_path / "kept", statements, [row for i, row in enumerate(neutral) if i != 2])

@@ -48,7 +48,7 @@ from penchant.study.outcome import Outcome
 from penchant.study.read_results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
-from penchant.wording.phrases import every_code
+from penchant.wording.phrases import Note, every_code
 
 Program = Callable[..., Answer]
 Zoo = Callable[[str], Path]
@@ -777,7 +777,11 @@ def test_a_paper_has_a_table_a_figure_and_a_paragraph(tmp_path: Path) -> None:
     said = paragraph(section)
     assert 100 <= len(said.split()) <= 200
     assert all(name in said for name in names) and f"have {len(section.results[0].items)} items" in said
+    assert "No item was left out." in said
     first, second = section.results
+    lost = Note("unknown-skipped", lost=11, of=40, noun="pairs", model=names[0], named=["11 with 'ä'"])
+    without = paragraph(replace(section, results=[replace(first, left_out=(lost,)), second]))
+    assert re.search(r"Left out: 11 of 40 pairs [^.]*bert-base-uncased", without) and "No item" not in without
     changed = replace(second, signature=second.signature.with_(method="lp"))
     for name, method in ((names[0], first.signature["method"]), (names[1], "lp")):
         assert re.search(rf"`{method}` \([^)]*{re.escape(name)}", paragraph(replace(section, results=[first, changed])))
