@@ -26,7 +26,7 @@ async def form_of(request: Request) -> dict[str, str]:
             if len(body) > BODY:
                 raise HTTPException(413, "The form is too long. Shorten the comment.")
     except ClientDisconnect as error:
-        raise HTTPException(400, "The form did not arrive completely.") from error
+        raise HTTPException(400, "The form was not received in full.") from error
     try:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict"))
     except ValueError as error:

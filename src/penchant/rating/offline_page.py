@@ -131,7 +131,9 @@ def _take_in(store: Store, path: Path) -> Taken:
     rater = next((each for each in store.raters() if each.n == journal.get("n")), None)
     if rater is None or journal.get("sign") != store.signed("page", rater.n, rater.token):
         raise DataError(
-            "was saved by a page of another database", file=path, hint="give the database from which the page was made"
+            "was saved by the rating page of another database",
+            file=path,
+            hint="give the database from which the page was made",
         )
     if journal.get("task") != store.task.sha256:
         raise DataError("was saved by a page of another task", file=path)

@@ -314,7 +314,7 @@ def test_a_model_without_a_text_or_with_two() -> None:
         "amplification, text: no text was given for bundled:modern — give one, as in text: {bundled:modern: FILE}; "
         "texts were given for bundled:early-modern"
     )
-    with pytest.raises(MethodError, match=r"bert@v1 and bert@v2 may both mean bert@86b5e09"):
+    with pytest.raises(MethodError, match=r"each of bert@v1 and bert@v2 may mean bert@86b5e09"):
         texts_of({"bert@v1": "a.txt", "bert@v2": "b.txt"}, "bert@86b5e09")
     assert texts_of({"bert@86b5e09": "a.txt", "bert": "b.txt"}, "bert@86b5e09") == ["a.txt"]
 

@@ -233,7 +233,7 @@ def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> 
         raise MethodError(f"no text was given for {label}", where="amplification, text", hint=hint)
     if len(fitting) > 1:
         hint = f"give only one text for {model}"
-        raise MethodError(f"{' and '.join(fitting)} may both mean {model}", where="amplification, text", hint=hint)
+        raise MethodError(f"each of {' and '.join(fitting)} may mean {model}", where="amplification, text", hint=hint)
     return listed(text[fitting[0]])
 
 
