@@ -266,7 +266,10 @@ def test_one_page_without_a_server(penchant: Callable[..., Answer], browser: Bro
     changed = json.loads((tmp_path / "anna.json").read_text("utf-8"))
     changed[0]["penchant journal"]["n"] = 2
     (tmp_path / "forged.json").write_text(json.dumps(changed))
-    for name, told in (("forged.json", "by a page of another database"), ("p.csv", "was not saved by a rater's page")):
+    for name, told in (
+        ("forged.json", "by the rating page of another database"),
+        ("p.csv", "was not saved by a rater's page"),
+    ):
         code, _, err = penchant(*asked, "--returned", name)
         assert code == 2
         assert told in err
