@@ -15,7 +15,7 @@ from penchant._version import __version__
 from penchant.call_checks import asked
 from penchant.errors import DataError, StudyError, UnknownKeyError, encodable, one_line, one_of
 from penchant.text_io import opened, read_text
-from penchant.wording.phrases import Method, Note, Notes, in_words, notes_json, present
+from penchant.wording.phrases import Method, Note, Notes, has_words, in_words, notes_json, present, read_notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -248,7 +248,7 @@ class BaseResult:
         lines = [str(self.signature), *map(one_line, self.cautions)]
         write_text("\n".join(lines) + "\n", out / "signature.txt")
         write_json(dict(self.settings), out / SETTINGS)
-        write_json([note.plain() for note in self.left_out], out / LEFT_OUT)
+        write_text(f"{notes_json(self.left_out) or '[]'}\n", out / LEFT_OUT)
         return [out / name for name in ("items.parquet", "summary.parquet", "signature.txt", SETTINGS, LEFT_OUT)]
 
 
@@ -279,9 +279,11 @@ def read_result(directory: str | Path) -> Saved:
         hint = f"the results of this study are in {', '.join(map(str, inside))}" if inside else ""
         raise StudyError(f"contains no result ({error})", where=str(out), hint=hint) from error
     summary = with_nan(tables[1].drop("model", strict=False))
-    left_out = tuple(map(Note.read, _read_json(out / LEFT_OUT, list, "notes")))
+    notes = json.dumps(_read_json(out / LEFT_OUT, list, "notes"))
+    if not has_words(notes, notes=True):
+        raise StudyError("contains no notes", where=str(out / LEFT_OUT), hint="measure again")
     settings = _read_json(out / SETTINGS, dict, "settings")
-    return Saved(Signature.parse(first), tables[0], summary, tuple(cautions), settings, left_out)
+    return Saved(Signature.parse(first), tables[0], summary, tuple(cautions), settings, read_notes(notes))
 
 
 def _read_json(file: Path, kind: type, content: str) -> Any:

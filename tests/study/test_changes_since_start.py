@@ -124,6 +124,12 @@ def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None
     assert "Edited" not in (done / "report.html").read_text("utf-8")
 
 
+@pytest.mark.parametrize("text", ["{}", "[1]", '[{"code":"no-such-note"}]', "[", '[{"code":"pilot"}]'])
+def test_notes_that_are_none(penchant: Program, done: Path, text: str) -> None:
+    write(next(done.glob("minimal-pairs/bert*/left-out.json")), text)
+    refused(penchant("report", done, "--trust-edited"), "left-out.json")
+
+
 def test_a_comparison_and_the_manifest(penchant: Program, done: Path) -> None:
     path = done / "minimal-pairs" / "comparison.parquet"
     table = pl.read_parquet(path)
