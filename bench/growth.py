@@ -102,7 +102,7 @@ def masked(folder: Path) -> str:
     import torch
     from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 
-    from penchant.tables.data_sources import PACKAGE
+    from penchant.tables.data_lookup import PACKAGE
 
     tokenizer = AutoTokenizer.from_pretrained(PACKAGE / "bundled" / "modern")
     torch.manual_seed(0)

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import bundled
-from penchant.tables.data_sources import PACKAGE
+from penchant.tables.data_lookup import PACKAGE
 
 HOME = PACKAGE / "bundled" / "modern"
 GRAMMAR = PACKAGE / "grammar" / "grammars" / "en"

@@ -172,7 +172,7 @@ def test_places_in_tables_are_those_of_the_text_as_it_is(write: Write) -> None:
         assert (found["text"], found["word"], found["start"], found["end"]) == (text, word, start, end)
         assert found["matched"] == text[start:end]
     # Without its accent, the e would be another letter.
-    refused(write("a.jsonl", jsonl(ROW | {"text": text, "start": 19, "end": 23})), "separate a letter from", path, 1)
+    refused(write("a.jsonl", jsonl(ROW | {"text": text, "start": 19, "end": 23})), "cut a letter off from", path, 1)
 
 
 @settings(max_examples=200, deadline=None)
@@ -186,7 +186,7 @@ def test_places_in_any_text(tmp_path_factory: pytest.TempPathFactory, parts: lis
     parts = [unicodedata.normalize("NFC", part) for part in (text[:start], text[start:end], text[end:])]
     whole = unicodedata.normalize("NFC", text)
     if not text[start:end].strip() or "".join(parts) != whole:
-        with pytest.raises(DataError, match=r"is not a word|separate a letter from"):
+        with pytest.raises(DataError, match=r"is not a word|cut a letter off from"):
             read_occurrences(path, FORMS)
         return
     row = read_occurrences(path, FORMS).row(0, named=True)

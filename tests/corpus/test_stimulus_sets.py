@@ -25,7 +25,7 @@ from paths import INSTRUMENTS, SHARED, bundled, needs_shared
 from penchant.corpus.association_categories import Category, Context, WordList
 from penchant.corpus.stimulus_file_models import MEASURES, SCHEMAS
 from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
-from penchant.corpus.stimulus_spelling import orthography
+from penchant.corpus.stimulus_spelling_checks import orthography
 from penchant.errors import DataError
 from penchant.text_io import saved_as_utf8
 

@@ -33,8 +33,8 @@ from penchant.engine import vector_store as store_module
 from penchant.engine.batch_plan import Batch
 from penchant.engine.local_backend import LocalBackend
 from penchant.engine.scorer import Scorer
-from penchant.engine.token_spans import Place, Span, encoded_words
 from penchant.engine.vector_store import Collected, VectorStore, collect, key, space
+from penchant.engine.word_tokens import Place, Span, encoded_words
 from penchant.errors import CacheError, DataError, MethodError, ModelError
 
 Zoo = Callable[[str], Path]

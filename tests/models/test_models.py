@@ -22,7 +22,7 @@ from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.models.gguf_files import read_once
-from penchant.models.preflight import outline
+from penchant.models.model_outline import outline
 
 Zoo = Callable[[str], Path]
 

@@ -18,7 +18,7 @@ from builders import language_model as _load
 from builders import refusal
 from penchant.errors import ModelError
 from penchant.models.checkpoint_config import quantization
-from penchant.models.preflight import outline
+from penchant.models.model_outline import outline
 from penchant.study.manifest_records import ModelRecord
 
 Zoo = Callable[[str], Path]

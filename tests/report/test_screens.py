@@ -23,7 +23,7 @@ from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.report.terminal import ROWS, answered, headline, wrapped
 from penchant.report.verdicts import Answer as Verdicts
 from penchant.study.read_results import read_outcome
-from penchant.tables.data_sources import PACKAGE
+from penchant.tables.data_lookup import PACKAGE
 
 Program = Callable[..., Answer]
 ESTIMATE = Number(0.123, 0.012, 0.234, 60, "+.3f")

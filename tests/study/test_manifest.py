@@ -20,7 +20,7 @@ from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.manifest_records import ModelRecord
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
-from penchant.tables.data_sources import PACKAGE
+from penchant.tables.data_lookup import PACKAGE
 
 BUNDLED = PACKAGE / "bundled"
 MODELS = ["bundled:modern", "bundled:early-modern"]

@@ -231,7 +231,7 @@ def test_looking_at_a_model_of_the_hub_fetches_no_weights(
 def test_the_zoo_is_looked_at_as_it_is_loaded(zoo: Zoo) -> None:
     """The kind that the configuration names is that of the model with its weights; where it cannot tell, it says so."""
     import penchant as pc
-    from penchant.models.preflight import outline
+    from penchant.models.model_outline import outline
 
     for name in tiny.ALL:
         seen, model = outline(str(zoo(name))), pc.load(zoo(name))

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from builders import error_of, write
 from penchant.errors import DataError, MethodError
 from penchant.tables import workbooks
-from penchant.tables.data_sources import find_data
+from penchant.tables.data_lookup import find_data
 from penchant.tables.rows import columns, read_labelled, read_models, read_rows
 
 NAMES = ("a", "b", "c d")

@@ -126,7 +126,7 @@ def _say_next(task: RatingTask, target: str, out: Path) -> None:
 
 def _fetched(target: str) -> str:
     from penchant.hub.data_sets import is_hub
-    from penchant.tables.data_sources import fetched_one
+    from penchant.tables.data_lookup import fetched_one
 
     return str(fetched_one(target)) if is_hub(target) else target
 
@@ -145,7 +145,7 @@ def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapp
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.study_file import read_study
-    from penchant.tables.data_sources import SET_FILE
+    from penchant.tables.data_lookup import SET_FILE
 
     fields = ("good", "bad", "group", "id")
     named = {name: head for name, head in zip(fields, heads, strict=True) if name != head}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from penchant.corpus.slot_templates import Span, filled
+from penchant.corpus.slot_filling import Span, filled
 from penchant.corpus.stimulus_file_models import MEASURES
 from penchant.tables.data_cautions import counted_apart
 from penchant.unicode_spellings import canonical

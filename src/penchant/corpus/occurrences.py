@@ -147,7 +147,7 @@ def _require_form(row: OccurrenceRow) -> None:
     if not count_words(form):
         raise ValueError(f"the text from start {row.start} to end {row.end} is not a word: {form!r}")
     if "".join(map(normalise, (row.text[: row.start], form, row.text[row.end :]))) != normalise(row.text):
-        raise ValueError(f"start {row.start} and end {row.end} separate a letter from its marks: {form!r}")
+        raise ValueError(f"start {row.start} and end {row.end} cut a letter off from its accents or marks: {form!r}")
 
 
 def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:

@@ -20,7 +20,7 @@ from penchant.corpus.block_search import Extraction, extraction
 from penchant.corpus.lines_and_sentences import Units, splitter
 from penchant.corpus.nfc import normalise
 from penchant.corpus.stimulus_sets import StimulusSet
-from penchant.corpus.stimulus_spelling import orthography
+from penchant.corpus.stimulus_spelling_checks import orthography
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.word_matching import WORD, Matcher, capital_form
 from penchant.errors import missing_package

@@ -12,7 +12,7 @@ from penchant.engine.engine import Engine, EngineCounts
 from penchant.engine.local_backend import Backend
 from penchant.engine.scoring_methods import method_for
 from penchant.engine.served_backend import own_backend
-from penchant.engine.token_spans import too_long
+from penchant.engine.word_tokens import too_long
 from penchant.errors import DataError, MethodError, together
 from penchant.limits import BATCH_TOKENS
 from penchant.models import shortcut_switch

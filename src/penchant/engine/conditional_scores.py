@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from penchant.engine.forward_requests import LogProbs
+from penchant.engine.masked_span_scores import beyond, touching
 from penchant.engine.scoring_methods import METHODS, mask_of, method_for, single_token
 from penchant.engine.sentence_scores import SentenceScore, SentenceScorer, only
-from penchant.engine.span_scores import beyond, touching
-from penchant.engine.token_spans import Place, Span, too_long
+from penchant.engine.word_tokens import Place, Span, too_long
 from penchant.errors import DataError, MethodError
 from penchant.models.tokenizer import Encoding
 from penchant.plurals import for_one, of_all

@@ -16,14 +16,14 @@ from penchant.call_checks import asked, kind
 from penchant.engine.chat_scores import ChatScorer
 from penchant.engine.conditional_scores import PrefixScorer
 from penchant.engine.fillers import GAP, Filler, GapFiller
+from penchant.engine.masked_span_scores import SpanScore, SpanScorer
 from penchant.engine.normalisations import PREFIXED, check_normalise, check_prefix, check_unigrams
 from penchant.engine.scoring_methods import METHODS, method_for
 from penchant.engine.sentence_scores import SentenceScore, numbered, scores_frame, valued
-from penchant.engine.span_scores import SpanScore, SpanScorer
-from penchant.engine.token_spans import Pooling
 from penchant.engine.unigrams import read_unigrams
 from penchant.engine.vectors import VectorReader
 from penchant.engine.word_surprisal import WordScorer, listed_words, white_space_words, words_frame
+from penchant.engine.word_tokens import Pooling
 from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel, Model

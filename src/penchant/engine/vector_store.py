@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.engine.token_spans import Place, Pooling, Span, resolved_layers
+from penchant.engine.word_tokens import Place, Pooling, Span, resolved_layers
 from penchant.errors import CacheError, ModelError
 from penchant.files import write_bytes, write_json
 from penchant.models.file_hashes import stamp

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from penchant.engine.base_scorer import Asker
 from penchant.engine.forward_requests import Read, VectorRead
 from penchant.engine.sentence_scores import numbered
-from penchant.engine.token_spans import (
+from penchant.engine.word_tokens import (
     Place,
     Pooling,
     SentencePooling,

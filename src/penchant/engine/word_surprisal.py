@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from penchant.engine.base_scorer import Asker
 from penchant.engine.forward_requests import EXPECTED, WORD_ENDS, WORD_GOES_ON, LogProbs, Read
 from penchant.engine.scoring_methods import ScoringMethod, method_for, single_token
-from penchant.engine.token_spans import Span
+from penchant.engine.word_tokens import Span
 from penchant.errors import DataError, MethodError
 from penchant.models.tokenizer import Encoding
 

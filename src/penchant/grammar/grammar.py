@@ -13,7 +13,7 @@ from penchant.grammar.grammar_file import GRAMMAR_FILE, HINT, GrammarFile, read_
 from penchant.grammar.lexicon import Lexicon, check_restrictions, near, read_lexicon
 from penchant.grammar.paradigms import Paradigm, read_paradigm
 from penchant.grammar.word_sampling import Drawing
-from penchant.tables.data_sources import bundled
+from penchant.tables.data_lookup import bundled
 from penchant.tables.yaml_json_documents import YamlDocument
 
 BUNDLED_GRAMMARS = Path(__file__).parent / "grammars"

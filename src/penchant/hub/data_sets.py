@@ -249,7 +249,7 @@ class _Fetching:
 
 
 class _AbsentError(Exception):
-    """Raised if a file is not in the commit; the path may be a directory."""
+    """Raised if the commit has no file at a path, even if it has a directory there."""
 
 
 def _matches(names: list[str], patterns: list[str]) -> bool:

@@ -32,7 +32,7 @@ from penchant.models.unicode_form_choice import with_equivalents
 from penchant.progress import bars
 from penchant.records import BaseResult as AnyResult
 from penchant.records import Estimate, Signature, summary_table
-from penchant.tables.data_sources import find_all, find_data
+from penchant.tables.data_lookup import find_all, find_data
 from penchant.tables.json_parquet_types import holds_text
 from penchant.vectors.static_vectors import StaticVectors
 from penchant.wording.phrases import Note

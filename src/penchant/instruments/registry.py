@@ -27,7 +27,7 @@ from penchant.report.no_difference_table import DifferenceScale
 from penchant.report.references import Reference, common_references, read_references
 from penchant.report.sections import StudySection
 from penchant.stats.equivalence import detectable, narrower
-from penchant.tables.data_sources import SET_FILE, bundled
+from penchant.tables.data_lookup import SET_FILE, bundled
 
 GROUP = "penchant.instruments"
 FEWEST = 3

@@ -35,7 +35,7 @@ from penchant.instruments.probe_field_types import (
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import OnUnknown, signed_unknown
 from penchant.records import Estimate
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.tables.rows import read_models
 from penchant.tables.yaml_json_documents import Text
 

@@ -16,7 +16,7 @@ from penchant.models.fingerprint import local_fingerprint, model_files
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import WantedFiles, fetch, intact
 from penchant.models.score_table import names_scores
-from penchant.tables.data_sources import PACKAGE, bundled
+from penchant.tables.data_lookup import PACKAGE, bundled
 from penchant.text_io import is_directory, is_file, refused_character
 
 _BUNDLED = PACKAGE / "bundled"

@@ -71,7 +71,7 @@ class Scores:
     """Scores for whole texts, computed by any program, for use by an instrument or a study in place of a model.
 
     `scores` is a file or a table with the columns text and score (the sum of the natural log-probabilities of the
-    scored tokens), and optionally n_tokens, or tokens and logprobs (lists). Without numbers of tokens there are no
+    scored tokens), and optionally n_tokens, or tokens and logprobs (lists). Without token counts there are no
     normalised scores and no analysis of length. `name` replaces the name of the file in signatures and tables. Raises
     DataError naming the line of a row that is invalid or contradicts another.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from penchant.errors import DataError, MethodError
 from penchant.number_parsing import numeral
 from penchant.rating.tasks import FIRST, ItemKind, Point, Question, RatingTask, Wishes
-from penchant.tables.data_sources import suggestion
+from penchant.tables.data_lookup import suggestion
 from penchant.tables.rows import FileRow, read_rows
 from penchant.text_io import read_text
 from penchant.unicode_spellings import as_named

@@ -45,11 +45,10 @@ def as_judgements(judged: ArrayLike) -> Array:
     a judgement, or an infinite judgement.
     """
     array = np.asarray(judged, dtype=np.float64)
-    if array.ndim != 2 or np.isinf(array).any():
-        raise DataError(
-            f"expected finite numbers or NaN in an array (raters, items), got the shape {array.shape}",
-            where="judgements",
-        )
+    if array.ndim != 2:
+        raise DataError(f"expected an array of shape (raters, items), got shape {array.shape}", where="judgements")
+    if np.isinf(array).any():
+        raise DataError("expected finite numbers, or NaN if missing, got an infinite one", where="judgements")
     array = array[~np.isnan(array).all(axis=1)]
     alone = int(np.isnan(array).all(axis=0).sum()) if len(array) else array.shape[1]
     if alone:

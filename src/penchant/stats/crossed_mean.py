@@ -170,7 +170,7 @@ def contrast(first: ArrayLike, second: ArrayLike) -> MeanDifference:
     one, other = (np.asarray(part, dtype=np.float64) for part in (first, second))
     if one.ndim != 2 or other.ndim != 2 or not one.size or not other.size or len(one) != len(other):
         raise DataError(
-            f"expected scores (templates, words) for the same templates, got the shapes {one.shape} and {other.shape}",
+            f"expected scores (templates, words) for the same templates, got shapes {one.shape} and {other.shape}",
             where="contrast",
         )
     if not (np.isfinite(one).all() and np.isfinite(other).all()):

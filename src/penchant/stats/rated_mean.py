@@ -82,7 +82,7 @@ def mean_over_raters(
     others = np.asarray(without, dtype=np.float64)
     if others.ndim != 2 or others.shape[1] != len(array) or not np.isfinite(others).all():
         raise DataError(
-            f"expected finite numbers in an array (raters, items), got the shape {others.shape}",
+            f"expected an array of shape (raters, {len(array)}) of finite numbers, got shape {others.shape}",
             where="raters left out",
         )
     items, raters = len(array), len(others)

@@ -24,7 +24,7 @@ from penchant.instruments.base_probe import Probe, TextNeeds
 from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
 from penchant.plurals import counted
 from penchant.study.manifest_records import PreparedRecord
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.tables.yaml_json_documents import SETTINGS
 
 TRAINED = "trained:"

@@ -11,7 +11,7 @@ from penchant.errors import ModelError, PenchantError, StudyError
 from penchant.instruments.base_probe import Probe
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, cited, read_model
-from penchant.models.preflight import Outline, UnreadError, outline
+from penchant.models.model_outline import Outline, UnreadError, outline
 from penchant.models.score_table import Scores, names_scores
 from penchant.study.inputs_from_corpus import TRAINED
 from penchant.study.manifest import Manifest

@@ -10,7 +10,7 @@ from pathlib import Path
 from penchant.errors import PenchantError
 from penchant.study.manifest import FILE, AskedRecord, read_manifest
 from penchant.study.study_file import Study, read_study, study_file
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 
 ANY = "STUDY.yaml"
 """Placeholder for the name of a study file that was not found."""

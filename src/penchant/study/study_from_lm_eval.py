@@ -18,7 +18,7 @@ from penchant.files import occupied, safe, write_text
 from penchant.instruments.study_from_table import csv_text
 from penchant.plurals import counted
 from penchant.study.study_from_table import UserStudy, study_of_table
-from penchant.tables.data_sources import find_all, listed
+from penchant.tables.data_lookup import find_all, listed
 from penchant.tables.rows import read_rows
 from penchant.tables.yaml_file import Loader
 from penchant.tables.yaml_json_documents import read_yaml
@@ -231,7 +231,7 @@ def _literal(value: object) -> object:
 def _pairs(item: _Item, group: str, delimiter: str) -> Iterator[tuple[str, ...]]:
     """Yield a table row with the columns `_COLUMNS` for each wrong answer.
 
-    White space at the end of the context, and then the `delimiter`, are put before the answers.
+    White space at the end of the context is moved to the start of every answer, followed by the `delimiter`.
     """
     prefix = item.context.rstrip()
     between = item.context[len(prefix) :] + delimiter

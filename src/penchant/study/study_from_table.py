@@ -21,7 +21,7 @@ from penchant.instruments.run_options import Run
 from penchant.instruments.study_from_table import StudyParts, TableReader
 from penchant.instruments.unknown_tokens import unknown_parts
 from penchant.models.load import LanguageModel, Model, read_model
-from penchant.models.preflight import outline
+from penchant.models.model_outline import outline
 from penchant.plurals import first_of, of_all
 from penchant.study.model_compatibility import KINDS, kinds_read
 from penchant.study.study_file import read_study
@@ -177,7 +177,7 @@ def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
 
 
 def _unread(probe: Probe[Any], texts: Sequence[str], model: Model) -> str:
-    """Return a line on the texts that a model cannot read; "" if it can read all or is not a language model."""
+    """Return a line about the texts that a model cannot read; "" if it reads all of them or is not a language model."""
     if not isinstance(model, LanguageModel):
         return ""
     parts = [part for part in unknown_parts(probe.reading(model), texts) if part]

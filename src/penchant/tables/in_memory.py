@@ -24,7 +24,7 @@ from penchant.errors import KEPT, DataError, GivenRow, place, shortened
 from penchant.files import write_text
 from penchant.hub.data_sets import is_hub
 from penchant.plurals import counted
-from penchant.tables.data_sources import SET_FILE, bundled, fetched_one
+from penchant.tables.data_lookup import SET_FILE, bundled, fetched_one
 from penchant.tables.table_row import whole
 from penchant.tables.yaml_file import dumped
 from penchant.text_io import exists, is_file

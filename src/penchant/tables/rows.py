@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from penchant.errors import DataError, GivenRow, in_words, is_kept, shortened, together
 from penchant.limits import LARGEST
-from penchant.tables.data_sources import suggestion
+from penchant.tables.data_lookup import suggestion
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.formula_escape import unguarded
 from penchant.tables.json_tables import end_of_space, json_array, json_lines

@@ -41,7 +41,7 @@ from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.rating_formats import Rating, read_ratings
 from penchant.instruments.cloze.ratings import write_ratings
 from penchant.instruments.cloze.valences import UNRATED, Lookup, Valences, by_sentence, from_corpora
-from penchant.tables.data_sources import bundled as bundled_names
+from penchant.tables.data_lookup import bundled as bundled_names
 
 HEAD = "id,text,expected,group\n"
 GOOD = HEAD + "a,The [MASK] sleeps.,-1,early\nb,She saw [MASK].,1,modern\n"

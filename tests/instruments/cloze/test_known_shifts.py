@@ -16,7 +16,7 @@ import zoo as tiny
 from answers import Answer, refused
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.cloze.known_shifts import check_shifts
-from penchant.models.reference_implementation import plain_words
+from penchant.models.reference_gap_predictions import plain_words
 
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]

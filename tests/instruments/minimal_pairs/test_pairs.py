@@ -21,7 +21,7 @@ from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.data import PairSet, read_many, read_pairs
 from penchant.instruments.text_defects import beginning_marks
-from penchant.tables.data_sources import find_data
+from penchant.tables.data_lookup import find_data
 
 BLIMP = {
     "sentence_good": "Rain had fallen.",

@@ -24,8 +24,8 @@ from penchant.instruments.values.group_distance import DISTANCE, FROM_GROUP, GRO
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
 from penchant.instruments.values.probe import STANCES
 from penchant.instruments.values.representativeness import People
+from penchant.instruments.values.result_facts import template
 from penchant.instruments.values.survey import Survey, read_survey
-from penchant.instruments.values.text_facts import template
 from penchant.report.tables import Number
 
 K, NEUTRAL = 7, 40

@@ -37,7 +37,7 @@ from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.score_table import Scores
 from penchant.records import Estimate, Signature
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 
 
 def _usual(method: ScoringMethod, *, unigrams: bool, counted: bool = True) -> list[str]:

@@ -12,7 +12,7 @@ from penchant.instruments.probe_field_types import CITED, Data, Files, Given, Ta
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.report.no_difference_table import DifferenceScale
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.tables.yaml_json_documents import distinct
 
 PEARSON = "Pearson's r with judgements"

@@ -1,4 +1,4 @@
-"""Claims of amplification: the slope of a model on its text, alone, against the control, and between two models."""
+"""Claims about amplification: the slope of a model on its text, alone, against the control, and between two models."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from penchant.corpus.cooccurrence_counts import Grouped, GroupSearch
 from penchant.corpus.nfc import normalise
-from penchant.corpus.slot_templates import Span, filled
+from penchant.corpus.slot_filling import Span, filled
 from penchant.corpus.stimulus_file_models import Name, Text, Texts
 from penchant.corpus.text_files import Layout
 from penchant.corpus.word_matching import words as words_of

@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 from penchant.corpus.cooccurrence_counts import ContrastCounts, GroupCounts, count_groups
 from penchant.corpus.priority_sampling import spread
 from penchant.corpus.process_pool import worthwhile
-from penchant.corpus.slot_templates import Span
+from penchant.corpus.slot_filling import Span
 from penchant.corpus.text_files import TextFile, find_texts
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, MethodError
@@ -29,7 +29,7 @@ from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.wording.phrases import Note
 
 LARGEST_PRIOR = 0.02

@@ -37,7 +37,7 @@ from penchant.instruments.base_probe import Measured, TextNeeds
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")

@@ -1,4 +1,4 @@
-"""Claims of association tests: a category's association, alone, beyond its control, and compared between models."""
+"""Claims about association tests: a category's association, alone, beyond its control, and compared between models."""
 
 from __future__ import annotations
 

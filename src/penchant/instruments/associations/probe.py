@@ -19,7 +19,7 @@ from penchant.instruments.probe_field_types import cited_columns, written
 from penchant.instruments.unknown_tokens import told_respelt
 from penchant.models.load import LanguageModel
 from penchant.models.unicode_form_choice import respelt_words
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.wording.phrases import Note
 
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")

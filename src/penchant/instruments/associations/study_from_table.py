@@ -15,7 +15,7 @@ from penchant.instruments.associations.weat_seat import WEAT
 from penchant.instruments.study_from_table import Role, StudyParts, TableReader, UserTable, cells, power_sentence
 from penchant.plurals import first_of
 from penchant.stats.power import detectable_effect_size
-from penchant.tables.data_sources import SET_FILE
+from penchant.tables.data_lookup import SET_FILE
 from penchant.vectors.static_vectors import StaticVectors
 from penchant.wording.templates import Text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from penchant.corpus.slot_templates import Span
+from penchant.corpus.slot_filling import Span
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place
 from penchant.plurals import first_of

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from penchant.corpus.slot_templates import Span
+from penchant.corpus.slot_filling import Span
 from penchant.engine.scorer import Scorer, SpanScore
 from penchant.errors import DataError
 from penchant.instruments.bec_pro.data import Masked

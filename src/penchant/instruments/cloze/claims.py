@@ -1,4 +1,4 @@
-"""Claims of cloze valence: the variety towards which a model leans, and the differences between two models."""
+"""Claims about cloze valence: the variety towards which a model leans, and the differences between two models."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.settings import MEASURES
 from penchant.instruments.session import require_masked
 from penchant.models.load import LanguageModel
-from penchant.models.reference_implementation import WordProbability, plain_words
+from penchant.models.reference_gap_predictions import WordProbability, plain_words
 
 TOLERANCE = 1e-6
 """Largest difference between expected and found β or δ."""

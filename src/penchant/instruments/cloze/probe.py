@@ -41,7 +41,7 @@ from penchant.letter_case import has_rules
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.tables.data_cautions import name_cautions, repeated_rows
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.unicode_spellings import canonical
 from penchant.wording.phrases import Note
 

@@ -25,8 +25,8 @@ from penchant.instruments.cloze.valences import folded, is_word
 from penchant.letter_case import WITH_RULES
 from penchant.plurals import counted, of_all
 from penchant.report.significance import listed
-from penchant.tables.data_sources import listed as one_or_several
-from penchant.tables.data_sources import suggestion
+from penchant.tables.data_lookup import listed as one_or_several
+from penchant.tables.data_lookup import suggestion
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import lacking, read_rows
 from penchant.unicode_spellings import as_named, canonical

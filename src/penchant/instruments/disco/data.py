@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from penchant.corpus.slot_templates import filled
+from penchant.corpus.slot_filling import filled
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError
 from penchant.files import sha256_file

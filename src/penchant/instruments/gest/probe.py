@@ -15,7 +15,7 @@ from typing import ClassVar, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from penchant.corpus.slot_templates import Span
+from penchant.corpus.slot_filling import Span
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.errors import DataError
 from penchant.instruments.base_probe import Measured

@@ -29,7 +29,7 @@ from penchant.instruments.minimal_pairs.formats import (
     kind_of,
 )
 from penchant.records import Item
-from penchant.tables.data_sources import matching
+from penchant.tables.data_lookup import matching
 from penchant.tables.in_memory import NAME, path_of, plain
 from penchant.tables.rows import FileRow, read_rows
 from penchant.text_io import is_directory, stem

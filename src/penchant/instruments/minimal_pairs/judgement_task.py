@@ -10,7 +10,7 @@ from penchant.errors import MethodError, one_of
 from penchant.instruments.minimal_pairs.data import read_many, whole
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes
 from penchant.records import Item
-from penchant.tables.data_sources import SET_FILE
+from penchant.tables.data_lookup import SET_FILE
 from penchant.wording.templates import Text
 
 CHOICE, SENTENCES = "choice", "sentences"

@@ -59,7 +59,7 @@ from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.models.score_table import Scores
 from penchant.records import Estimate, Item, Signature
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.wording.phrases import Note
 
 D = TypeVar("D")

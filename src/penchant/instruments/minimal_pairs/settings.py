@@ -18,7 +18,7 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.records import BaseResult
 from penchant.report.no_difference_table import DifferenceScale
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.tables.yaml_json_documents import distinct
 
 DIFFERENCE = "accuracy difference"
@@ -136,7 +136,7 @@ class MinimalPairsSettings(PairSettings, Elicited):
 
 
 class FairPairsSettings(PairSettings):
-    """Parameters of fair pairs."""
+    """Settings of the comparison of a fair set, whose pairs have sentences of equal token length, with its original."""
 
     name: ClassVar[str] = "fair-pairs"
 

@@ -1,6 +1,7 @@
-"""Claims of StereoSet: preferences for stereotypes and for sense, and differences between models.
+"""Claims about StereoSet: preferences for stereotypes and for meaningful sentences, and differences between models.
 
-They are about means over target terms under the first normalisation, for both parts together if there are two.
+They concern means over target terms under the first normalisation in the settings, for the intrasentence and
+intersentence parts together if both are in the data.
 """
 
 from __future__ import annotations

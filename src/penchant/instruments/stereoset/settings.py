@@ -12,7 +12,7 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.data import Part, as_document
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.report.no_difference_table import DifferenceScale
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.tables.yaml_json_documents import distinct
 
 SS_GAP, LMS_GAP = "difference of SS", "difference of LMS"

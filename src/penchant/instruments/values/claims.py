@@ -1,4 +1,4 @@
-"""Claims of value statements: leanings, mirrored negations, and differences from people and between models."""
+"""Claims about value statements: leanings, mirrored negations, and differences from people and between models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.estimates import MEAN, MIRROR_CORRELATION
 from penchant.instruments.values.group_distance import NEARER
 from penchant.instruments.values.representativeness import FROM_SURVEY
+from penchant.instruments.values.result_facts import is_synthetic
 from penchant.instruments.values.tables import group_pairs
-from penchant.instruments.values.text_facts import is_synthetic
 from penchant.records import BaseResult
 from penchant.report.significance import Shown, measured, told
 from penchant.report.verdicts import YES

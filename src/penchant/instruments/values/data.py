@@ -17,7 +17,7 @@ from penchant.files import sha256_file
 from penchant.instruments.elicit_settings import Phrases
 from penchant.letter_case import capitalised
 from penchant.plurals import counted
-from penchant.tables.data_sources import SET_FILE, bundled, find_data
+from penchant.tables.data_lookup import SET_FILE, bundled, find_data
 from penchant.tables.in_memory import NAME, document_of, is_table, plain
 from penchant.tables.rows import read_models
 from penchant.tables.yaml_json_documents import Text, Written, read_document

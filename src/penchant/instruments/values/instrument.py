@@ -14,7 +14,7 @@ from penchant.instruments.values.study_from_table import USER_TABLE
 from penchant.instruments.values.survey_codebook import SurveyFile
 from penchant.instruments.values.views import VIEWS
 from penchant.rating.tasks import Point, Question, RatingTask, Wishes
-from penchant.tables.data_sources import SET_FILE, bundled
+from penchant.tables.data_lookup import SET_FILE, bundled
 from penchant.views.headline import Headline
 from penchant.views.row_selection import FIRST, At
 from penchant.views.section import section

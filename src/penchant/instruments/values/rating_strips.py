@@ -11,7 +11,7 @@ import polars as pl
 from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.estimates import MEAN
-from penchant.instruments.values.text_facts import is_synthetic
+from penchant.instruments.values.result_facts import is_synthetic
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item

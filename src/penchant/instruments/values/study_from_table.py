@@ -15,7 +15,7 @@ from penchant.instruments.study_from_table import ID, Role, StudyParts, TableRea
 from penchant.instruments.values.data import SETS, StatementRow, read_values
 from penchant.instruments.values.probe import Values
 from penchant.stats.power import detectable_mean
-from penchant.tables.data_sources import SET_FILE, bundled
+from penchant.tables.data_lookup import SET_FILE, bundled
 from penchant.wording.templates import Text
 
 SPREAD = 1.0

@@ -29,7 +29,7 @@ from penchant.instruments.values.survey_respondent_checks import (
 )
 from penchant.instruments.values.survey_rows import Reading
 from penchant.plurals import counted
-from penchant.tables.data_sources import suggestion
+from penchant.tables.data_lookup import suggestion
 from penchant.tables.footer_rows import footer
 from penchant.tables.in_memory import document_of, path_of, texts
 from penchant.tables.rows import FileRow, read_labelled

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from penchant.errors import MOST_LISTED, DataError, together
-from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
 from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
 from penchant.instruments.values.survey_codebook import DEFAULT, Groups, SurveyFile, plain
+from penchant.instruments.values.survey_label_meanings import gender, is_no_answer, stance
 from penchant.instruments.values.survey_respondent_checks import lines_of
 from penchant.number_parsing import numeral
 from penchant.plurals import first_of, for_one

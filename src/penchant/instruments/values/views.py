@@ -14,8 +14,8 @@ from penchant.instruments.values.data import EVERYTHING, TEXT
 from penchant.instruments.values.group_distance import DISTANCE
 from penchant.instruments.values.rating_strips import ratings
 from penchant.instruments.values.representativeness import REPRESENTATIVE
+from penchant.instruments.values.result_facts import facts, is_synthetic
 from penchant.instruments.values.tables import COMPARED, TABLES, main_wording
-from penchant.instruments.values.text_facts import facts, is_synthetic
 from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item

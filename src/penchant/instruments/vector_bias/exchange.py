@@ -35,9 +35,9 @@ _ELEMENTS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Partitions of n + m words into sets of n and m: `first`, (P, n + m), is 1 for words of the first set.
+    """P partitions of n + m words into sets of n and m: `first`, of shape (P, n + m), is 1 for words of the first set.
 
-    `exact` is true if these are all partitions, including that of the data.
+    `exact` is true if these are all the possible partitions, the observed one included.
     """
 
     first: Array
@@ -81,7 +81,7 @@ class Partitions:
         return float((far >= bound - slack).mean())
 
     def method(self, noun: str, tail: str) -> Method:
-        """Return the description of the test; `noun` is the plural noun for what is permuted."""
+        """Return the description of the test; `noun` is the plural of what is permuted, `tail` the tail giving p."""
         code = "vector_bias.permutation-exact" if self.exact else "vector_bias.permutation-random"
         side = {"two_sided": True} if tail == "both" else {"tail": tail}
         return Method(code, noun=noun, partitions=len(self.first), **side)

@@ -25,7 +25,7 @@ from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.letter_case import lowered
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.vectors.static_vectors import StaticVectors
 
 _READ_AS = "weat"

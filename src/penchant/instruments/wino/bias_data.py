@@ -298,7 +298,7 @@ def _genders(lists: dict[str, Path]) -> dict[str, str]:
         for number, line in _occupations(path):
             name = " ".join(line.lower().split())
             if name and genders.setdefault(name, gender) != gender:
-                raise DataError(f"'{name}' is also in the other list", file=path, line=number)
+                raise DataError(f"'{name}' is also in the list of {genders[name]} occupations", file=path, line=number)
     return genders
 
 

@@ -28,7 +28,7 @@ from penchant.instruments.wino.gender_data import (
 )
 from penchant.instruments.wino.settings import PronounSettings, WinoBiasSettings, WinogenderSettings
 from penchant.records import Estimate, Item, Signature
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.wording.phrases import Note
 
 

@@ -13,7 +13,7 @@ from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
 from penchant.instruments.wino.gender_data import WinogenderColumns
 from penchant.report.no_difference_table import DifferenceScale
-from penchant.tables.data_sources import listed
+from penchant.tables.data_lookup import listed
 from penchant.tables.yaml_json_documents import distinct
 
 PREFERS_PRO = "share preferring the pro-stereotypical pronoun"

@@ -11,8 +11,8 @@ import pytest
 
 import penchant as pc
 from penchant import DataError, read_survey
-from penchant.instruments.values.answer_labels import is_no_answer, stance
 from penchant.instruments.values.survey import Survey
+from penchant.instruments.values.survey_label_meanings import is_no_answer, stance
 
 
 def phrases(text: str) -> tuple[str, ...]:

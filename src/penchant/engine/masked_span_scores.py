@@ -14,7 +14,7 @@ from penchant.engine.batch_plan import merge
 from penchant.engine.forward_requests import LogProbs
 from penchant.engine.scoring_methods import mask_of
 from penchant.engine.sentence_scores import SentenceScore
-from penchant.engine.token_spans import Span, no_token
+from penchant.engine.word_tokens import Span, no_token
 from penchant.errors import DataError, MethodError, one_of
 from penchant.models.tokenizer import Encoding
 

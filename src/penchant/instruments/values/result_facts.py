@@ -1,4 +1,4 @@
-"""Facts about results that the texts of value statements use."""
+"""Facts about results that the report text of value statements uses."""
 
 from __future__ import annotations
 
