@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,13 @@ def test_a_difference_names_the_model_with_more_first(text: Text) -> None:
     assert said.sentences == ["m2 more than m1: +10 points [+5, +15] (50 pairs)."]
     assert table([said]).select("model", "second", "value").row(0) == ("m1", "m2", -0.1)
     assert not answers([MORE], [], None, text)
+
+
+def test_models_with_too_few_items_share_a_sentence_where_each_has_its_own(text: Text) -> None:
+    few, open_ = share(0.6, 0.3, 0.3, 3), share(0.6, 0.2, 0.3, 40)
+    said = answer(replace(PREFERS, alone=True), results(few, share(0.8, 0.1, 0.001), few, open_), text)
+    assert [sentence.split(":")[0] for sentence in said.sentences] == [
+        "m2 does",
+        "It is unclear whether m4 does",
+        "Too few pairs to say whether m1 and m3 do (3 pairs).",
+    ]

@@ -25,6 +25,8 @@ WORDS = 60
 """The maximum number of words of the instrument's description in a paragraph for a paper."""
 _METHODS = 2
 """The maximum number of methods of intervals, and of tests, that are named."""
+_LISTS = ("category", "list")
+"""The columns of items that are words: the category, and the list in it."""
 _GROUPS = 6
 """The maximum number of models, of groups and of bounds that are named."""
 
@@ -120,11 +122,12 @@ def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
         f"We measured {named(list(dict.fromkeys(cited)), _GROUPS)} with penchant {signature['penchant']} "
         f"[@{PENCHANT.key}]{f' ({listed(how)})' if how else ''}."
     )
-    keys = [key for key in KEYS if all(key in result.items.columns for result in results)]
+    keys = [key for key in (*KEYS, *_LISTS) if all(key in result.items.columns for result in results)]
     items = pl.concat([result.items.select(keys) for result in results], how="vertical_relaxed").unique(
         maintain_order=True
     )
-    sizes = items.group_by("group", maintain_order=True).len().rows() if "group" in items.columns else []
+    by = "list" if set(_LISTS) <= set(keys) and items["category"].n_unique() == 1 else "group"
+    sizes = items.group_by(by, maintain_order=True).len().rows() if by in keys else []
     each = f" ({named([f'{n} {literal(str(group))}' for group, n in sizes], _GROUPS)})" if len(sizes) > 1 else ""
     yield f"The data, {literal(signature.get('data', 'the table'))}, have {counted(len(items), 'items')}{each}."
     yield omissions(results)
@@ -142,11 +145,16 @@ def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
     intervals, tests = (_named(read_method(row[name] or "") for row in rows) for name in ("method", "test_method"))
     if intervals:
         yield f"Intervals are at the level {rows[0]['level']:.0%}: {intervals}."
-    families = [int(row["tests"]) for row in rows if row["tests"] > 1]
+    families: dict[str, set[int]] = {}
+    for row in rows:
+        if row["tests"] > 1:
+            families.setdefault(row["measure"].partition(", these ")[0], set()).add(int(row["tests"]))
     if tests:
         yield f"Tests are two-sided unless stated otherwise: {tests}."
     if families:
-        yield f"p-values are adjusted by Holm's method [@holm1979] within families of up to {max(families)} tests."
+        sizes = {measure: dict.fromkeys((min(tests), max(tests))) for measure, tests in families.items()}
+        each = [f"{' to '.join(map(str, ends))} tests of {measure}" for measure, ends in sizes.items()]
+        yield f"p-values are adjusted by Holm's method [@holm1979] within families: {named(each, _GROUPS)}."
     elif tests:
         yield "No p-value of these answers is adjusted, since each family has one test."
     if any(len(verdict.models) > 1 for verdict in verdicts):

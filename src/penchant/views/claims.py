@@ -102,11 +102,17 @@ class Claim:
             yield Verdict(self.name, kind, models, place, line.row, margin, need, barred, side, facts=facts)
 
     def _sentences(self, verdicts: Sequence[Verdict], words: Text) -> Iterator[str]:
-        """Yield a sentence for each group of verdicts that agree: model by model if `alone`, clear verdicts first."""
+        """Yield a sentence for each group of verdicts that agree, clear verdicts first.
+
+        If `alone`, each model has its own sentences, but all models with too few items share one.
+        """
         groups: dict[tuple[object, ...], list[Verdict]] = {}
         for verdict in verdicts:
             named = verdict.models if self.alone or (self.compared and verdict.kind == YES) else ()
             groups.setdefault((KINDS.index(verdict.kind), named, verdict.direction, verdict.barred), []).append(verdict)
+        few = [key for key, group in groups.items() if key[1] and not key[3] and self._too_few(group)]
+        if self.alone and few:
+            groups[few[0][0], (), "", ""] = [verdict for key in few for verdict in groups.pop(key)]
         order = list(dict.fromkeys(named for _, named, *_ in groups)) if self.alone else []
         for key in sorted(groups, key=lambda key: (order.index(key[1]) if order else 0, str(key[0]))):
             yield self._sentence(groups[key], verdicts, words)
@@ -125,7 +131,7 @@ class Claim:
             "who": named(models, MOST),
             "s": "s" if len(models) == 1 else "",
             "place": self._placed(first, words),
-            "places": named([self._placed(each, words) for each in verdicts if each.place], MOST),
+            "places": named(list(dict.fromkeys(self._placed(each, words) for each in verdicts if each.place)), MOST),
             "count": len(verdicts),
             "of": sum(verdict.models in alike and (verdict.kind == NOT_MEASURED) == missing for verdict in every),
             "each": self._each(ranked, len(models) > 1, words),
@@ -153,10 +159,15 @@ class Claim:
         if first.kind == YES:
             return words.get(first.direction) or words.get("above")
         whether, noun = words.get("whether"), self.shown.noun
-        if all(self.shown.too_few(verdict.row) for verdict in verdicts if verdict.row):
+        if self._too_few(verdicts):
             least = min(fewest(verdict.row) for verdict in verdicts if verdict.row)
             return f"Too few {noun} to say whether {whether} ({counted(least, noun)})"
         return words.get("unclear") or f"{words.facts['it']} is unclear whether {whether}: {words.facts['each']}"
+
+    def _too_few(self, verdicts: Sequence[Verdict]) -> bool:
+        """Return whether all verdicts are open because their estimates have too few items."""
+        open_ = all(verdict.kind == CANNOT_TELL for verdict in verdicts)
+        return open_ and all(self.shown.too_few(verdict.row) for verdict in verdicts if verdict.row)
 
     def _settled(self, verdicts: Sequence[Verdict], every: Sequence[Verdict]) -> bool:
         """Return whether all models of `verdicts` have a clear verdict in `every`; false for pairs of models."""

@@ -79,9 +79,9 @@ class Forest:
 
     A dashed line is drawn at `null`; with `log`, the axis is logarithmic. If `panel` is given, each level of this
     column has its own chart. `picks` is as in `Figure`, and `of` as in `TableSpec`. The table of the same name
-    lists the plotted values. If `ranked`, rows are in descending order of their mean. If `dense`, rows are as close as
-    in a plot of more than `LONG` rows. `levels` are the levels of `marks` in the order of their colours, by default the
-    levels in the results.
+    lists the plotted values. If `ranked`, rows are in descending order of their mean. If `dense`, rows of several marks
+    are as close as in a plot of more than `LONG` rows. `levels` are the levels of `marks` in the order of their
+    colours, by default the levels in the results.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Forest:
         order = _ranked(rows) if self.ranked else list(dict.fromkeys(row["row"] for row in rows))
         layers = [reference(self.null, log=self.log), *interval_layers(rows, order, axis, self.marks, marks, self.form)]
         return alt.layer(*layers).properties(
-            width=self.width, height=alt.Step(9 if self.dense or len(order) > LONG else 16)
+            width=self.width, height=alt.Step(9 if (self.dense and len(marks) > 1) or len(order) > LONG else 16)
         )
 
     def _row(self, line: Line) -> dict[str, Any]:
@@ -189,8 +189,8 @@ def interval_layers(
     """Return the chart layers of intervals and points, with a row per value of the field `row` and a mark per level.
 
     `marks` is the field that contains the `levels`, `order` the order of the rows, `axis` the title of the axis, and
-    `form` the number format of tooltips. Colours and shapes are numbered by `levels`, or follow their order. The axis
-    of a long plot is at the top.
+    `form` the number format of tooltips. Colours and shapes are numbered by `levels`, or follow their order. A single
+    level other than a model has no legend. The axis of a long plot is at the top.
     """
     across = alt.Axis(orient="top" if len(order) > LONG else "bottom", labelFlush=False)
     names = list(levels)
@@ -198,10 +198,11 @@ def interval_layers(
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in places])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in places])
     legend = alt.Legend(orient="bottom", columns=1 if sum(map(len, names)) > SHORT else len(names))
+    alone = len(names) == 1 and marks != "model"
     base = alt.Chart(inline(list(rows))).encode(
         y=alt.Y("row:N", sort=list(order), title=None, axis=alt.Axis(labelLimit=320)),
         yOffset=alt.YOffset(f"{marks}:N", sort=names),
-        color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=legend),
+        color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=None if alone else legend),
     )
     rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(
         x=alt.X("low:Q", title=axis, axis=across), x2=alt.X2("high:Q")
@@ -209,7 +210,7 @@ def interval_layers(
     tooltips = [alt.Tooltip(f"{name}:Q", format=form, title=title) for name, title in _TOOLTIPS]
     point = base.mark_point(filled=True, size=50, opacity=1).encode(
         x=alt.X("value:Q", title=axis, axis=across),
-        shape=alt.Shape(f"{marks}:N", sort=names, scale=shapes),
+        shape=alt.Shape(f"{marks}:N", sort=names, scale=shapes, legend=None if alone else legend),
         tooltip=[alt.Tooltip("row:N"), alt.Tooltip(f"{marks}:N"), *tooltips, alt.Tooltip("n:Q")],
     )
     return [rule, point]

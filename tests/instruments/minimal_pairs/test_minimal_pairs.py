@@ -601,9 +601,15 @@ class TestCharts:
         assert (first["row"], first["lengths"]) == (name, "any")
         assert (*(first[key] / 100 for key in ("value", "low", "high")), 600) == pytest.approx(numbers(verdict))
 
-    def test_pairs_of_one_length_are_drawn_once(self) -> None:
-        marks = self.marks(drawn([result(scored([("p", 1.0, 0.0, 4, 4)] * 60))])["accuracy"])
-        assert [(row["row"], row["lengths"], row["n"]) for row in marks] == [("all pairs", "same", 60)]
+    @pytest.mark.parametrize(
+        ("unequal", "lengths"), [(0, {"any"}), (4, {"any"}), (5, {"any", "same", "longer"}), (60, {"any"})]
+    )
+    def test_lengths_are_drawn_apart_where_enough_pairs_differ(self, unequal: int, lengths: set[str]) -> None:
+        rows = [("p", 1.0, 0.0, 5 if i < unequal else 4, 4) for i in range(60)]
+        figure = drawn([result(scored(rows))])["accuracy"]
+        marks = self.marks(figure)
+        assert {row["lengths"] for row in marks} == lengths and max(row["n"] for row in marks) == 60
+        assert ("role-legend" in vl_convert.vegalite_to_svg(figure.to_json())) == (len(lengths) > 1)
 
     def test_every_model_has_its_panel(self) -> None:
         found = drawn([result(scored(ROWS), model) for model in ("one", "two", "three")])

@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, BY_DIFFERENCE
+from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.records import BaseResult
 from penchant.report import figures
 from penchant.report.figures import FAINT
 from penchant.report.lazy_altair import alt, inline
+from penchant.stats.inputs import FEWEST as FEWEST_TO_SHOW
 from penchant.views.row_selection import sources
 from penchant.wording.templates import Text
 
@@ -31,6 +33,12 @@ LENGTHS = {"A=U": "same", "A>U": "longer", "A<U": "shorter"}
 """Names of the splits in figures and items: how long the acceptable sentence is, compared with the other one."""
 FEWEST = 50
 """Minimum number of pairs at a length difference for it to be drawn."""
+
+
+def varies_in_length(summary: pl.DataFrame) -> bool:
+    """Return whether at least two of the splits by length have `FEWEST_TO_SHOW` or more pairs."""
+    rows = summary.filter(pl.col("split") != ALL, measure=ACCURACY, scope="overall")
+    return rows.filter(pl.col("n") >= FEWEST_TO_SHOW)["split"].n_unique() >= 2
 
 
 def _steps() -> alt.Axis:

@@ -13,7 +13,7 @@ from penchant.instruments.minimal_pairs.fitted_exponents import exponent_range
 from penchant.instruments.minimal_pairs.fixed_group_estimates import THESE
 from penchant.instruments.minimal_pairs.formats import PREFIX
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
-from penchant.instruments.minimal_pairs.length_charts import is_curve
+from penchant.instruments.minimal_pairs.length_charts import is_curve, varies_in_length
 from penchant.instruments.minimal_pairs.pair_credits import pair_of, stereotyped
 from penchant.records import BaseResult
 from penchant.report.item_browser import every_item
@@ -37,6 +37,11 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
             name: [source.model for source in sources(alone) if len(source.frame) and not is_curve(source.frame)]
             for name, alone in parted(results, "dataset")
         },
+        "unequal": [
+            name
+            for name, alone in parted(results, "dataset")
+            if any(varies_in_length(source.frame) for source in sources(alone))
+        ],
         "published": [name == CROWS_PAIRS for name in of_stereotypes],
         "few": any(THESE in result.summary["scope"] for result in results),
         "ties": list(dict.fromkeys(signature.get("ties", "half") for signature in signatures)),

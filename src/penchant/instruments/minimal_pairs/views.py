@@ -28,6 +28,7 @@ from penchant.instruments.minimal_pairs.length_charts import (
     LENGTHS,
     accuracies_by_length,
     tokens_by_length,
+    varies_in_length,
 )
 from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, deltas, preferences, stereotyped
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
@@ -258,16 +259,19 @@ def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 1
 def _groups(found: Sequence[RowSource]) -> list[RowSource]:
     """Return accuracies by paradigm, or by kind of bias for stereotypes.
 
-    Rows for pairs of any length are left out if all pairs of the group have the same relative length.
+    Rows for pairs of any length are left out if all pairs of the group have the same relative length. They are the only
+    ones if too few pairs differ in it.
     """
     kinds = any(stereotyped(source.frame) for source in found)
     by, other = ("phenomenon", "group") if kinds else ("group", "phenomenon")
     split = pl.col("split")
     most = pl.when(split != ALL).then("n").max().over("row", "normalise")
+    by_length = any(varies_in_length(source.frame) for source in found)
+    shown = (split != ALL) | (pl.col("n") > most) if by_length else split == ALL
     return [
         replace(
             each,
-            frame=each.frame.filter((split != ALL) | (pl.col("n") > most)).with_columns(
+            frame=each.frame.filter(shown).with_columns(
                 pl.lit(None, pl.String).alias(other), split.replace({ALL: "any", **LENGTHS}).alias("lengths")
             ),
         )
