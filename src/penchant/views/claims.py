@@ -104,15 +104,17 @@ class Claim:
     def _sentences(self, verdicts: Sequence[Verdict], words: Text) -> Iterator[str]:
         """Yield a sentence for each group of verdicts that agree, clear verdicts first.
 
-        If `alone`, each model has its own sentences, but all models with too few items share one.
+        If `alone`, each model has its own sentences, but models without an answer at the same levels share one.
         """
         groups: dict[tuple[object, ...], list[Verdict]] = {}
         for verdict in verdicts:
             named = verdict.models if self.alone or (self.compared and verdict.kind == YES) else ()
             groups.setdefault((KINDS.index(verdict.kind), named, verdict.direction, verdict.barred), []).append(verdict)
-        few = [key for key, group in groups.items() if key[1] and not key[3] and self._too_few(group)]
-        if self.alone and few:
-            groups[few[0][0], (), "", ""] = [verdict for key in few for verdict in groups.pop(key)]
+        if self.alone:
+            for key, group in list(groups.items()):
+                if group[0].kind == NOT_MEASURED or (not key[3] and self._too_few(group)):
+                    levels = tuple(verdict.place for verdict in group)
+                    groups.setdefault((key[0], (), levels, key[3]), []).extend(groups.pop(key))
         order = list(dict.fromkeys(named for _, named, *_ in groups)) if self.alone else []
         for key in sorted(groups, key=lambda key: (order.index(key[1]) if order else 0, str(key[0]))):
             yield self._sentence(groups[key], verdicts, words)
