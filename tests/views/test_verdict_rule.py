@@ -183,7 +183,7 @@ def test_models_of_one_verdict_share_a_sentence(text: Text) -> None:
 def test_what_cannot_be_told_says_what_would_settle_it(text: Text) -> None:
     said = answer(PREFERS, results(share(0.6, 0.2, 0.3, 40)), text)
     assert said.sentences == [
-        "It is unclear whether m1 does: 60% [40, 80] (40 pairs); about 1,400 pairs would be needed to show an effect "
+        "It is unclear whether m1 does: 60% [40, 80] (40 pairs). About 1,400 pairs would be needed to show an effect "
         "as small as 5 points."
     ]
     said = answer(PREFERS, results(share(0.6, 0.3, 0.3, 3)), text)

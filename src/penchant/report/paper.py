@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import polars as pl
@@ -23,7 +24,7 @@ from penchant.wording.templates import listed, literal, named
 
 WORDS = 60
 """The maximum number of words of the instrument's description in a paragraph for a paper."""
-_METHODS = 2
+_METHODS = 3
 """The maximum number of methods of intervals, and of tests, that are named."""
 _LISTS = ("category", "list")
 """The columns of items that are words: the category, and the list in it."""
@@ -34,7 +35,8 @@ _GROUPS = 6
 def answer_table(placed: StudySection) -> ReportTable | None:
     """Return a table of the estimates behind the answers, in at most six columns; None if nothing was measured."""
     every = [(answer, verdict) for answer in placed.answers() for verdict in answer.verdicts]
-    found = [(answer, verdict) for answer, verdict in every if verdict.kind != NOT_MEASURED and verdict.row]
+    measured = [(answer, verdict) for answer, verdict in every if verdict.kind != NOT_MEASURED and verdict.row]
+    found = [(answer, each) for answer, verdict in measured for each in (verdict, *_also(verdict))]
     if not found:
         return None
     columns: list[tuple[str, list[Cell]]] = [
@@ -56,6 +58,12 @@ def answer_table(placed: StudySection) -> ReportTable | None:
         "method in a family of several tests."
     )
     return ReportTable("answers", placed.title, tuple(head for head, _ in shown), rows, note)
+
+
+def _also(verdict: Verdict) -> Iterator[Verdict]:
+    """Yield a verdict for each group that the sentence of a verdict names beside its own estimate."""
+    for group, row in verdict.facts.get("also", {}).items():
+        yield replace(verdict, place=", ".join(filter(None, [verdict.place, group])), row=row)
 
 
 def _measure(answer: Answer, verdict: Verdict) -> str:
@@ -108,7 +116,7 @@ def _of_each(results: Sequence[BaseResult], key: str) -> str:
 def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
     signature = results[0].signature
     cited = [
-        f"{literal(name)} ({each.signature['dtype']})"
+        f"{literal(name)} (computed in {each.signature['dtype']})"
         if each.signature.get("dtype", "unknown") != "unknown"
         else literal(name)
         for name, each in zip(models(results), results, strict=True)
@@ -129,7 +137,7 @@ def _measured(results: Sequence[BaseResult]) -> Iterator[str]:
     by = "list" if set(_LISTS) <= set(keys) and items["category"].n_unique() == 1 else "group"
     sizes = items.group_by(by, maintain_order=True).len().rows() if by in keys else []
     each = f" ({named([f'{n} {literal(str(group))}' for group, n in sizes], _GROUPS)})" if len(sizes) > 1 else ""
-    yield f"The data, {literal(signature.get('data', 'the table'))}, have {counted(len(items), 'items')}{each}."
+    yield f"We used {counted(len(items), 'items')} of {literal(signature.get('data', 'the table'))}{each}."
     yield omissions(results)
 
 
@@ -140,7 +148,7 @@ def omissions(results: Sequence[BaseResult]) -> str:
 
 
 def _inferred(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    rows = [verdict.row or {} for verdict in verdicts]
+    rows = [each.row or {} for verdict in verdicts for each in (verdict, *_also(verdict))]
     rows = [row for row in rows if fewest(row) >= FEWEST and row["value"] == row["value"]] or rows
     intervals, tests = (_named(read_method(row[name] or "") for row in rows) for name in ("method", "test_method"))
     if intervals:
@@ -168,7 +176,7 @@ def _absent(answers: Sequence[Answer]) -> str:
             if answer.shown and verdict.row and not math.isnan(verdict.margin):
                 measures = margins.setdefault(answer.shown.amount(verdict.margin), {})
                 measures[verdict.row["measure"].partition(", these ")[0]] = None
-    each = [f"±{margin}{f' ({listed(of)})' if len(margins) > 1 else ''}" for margin, of in margins.items()]
+    each = [f"±{margin} ({listed(of)})" for margin, of in margins.items()]
     bounds = f", {named(each, _GROUPS)}" if margins else ""
     return f"An effect is called absent only if its interval lies within the smallest effect of interest{bounds}."
 

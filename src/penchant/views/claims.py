@@ -148,9 +148,8 @@ class Claim:
         needs = [verdict.needed for verdict in ranked if verdict.needed]
         of_one_noun = [each for each in needs if each.partition(" ")[2] == needs[0].partition(" ")[2]]
         most = max(of_one_noun, key=_number, default="")
-        about = f"{'up to ' if len(set(needs)) > 1 else ''}about {most}"
-        need = f"; {about} would be needed to show an effect as small as {facts['margin']}" if most else ""
-        return f"{self._said(verdicts, words.given(**facts))}{need}."
+        need = f" About {most} would be needed to show an effect as small as {facts['margin']}." if most else ""
+        return f"{self._said(verdicts, words.given(**facts))}.{need}"
 
     def _said(self, verdicts: Sequence[Verdict], words: Text) -> str:
         first = verdicts[0]

@@ -62,10 +62,10 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
     """Return the result of `_lists` with "sign", "more" or "less", for the direction of the effect.
 
-    If interval and test disagree about 0, the result also has "scope", a phrase that limits the claim to these words.
+    If interval and test disagree about 0, the result also has "scope", which limits the claim to these words.
     """
     lists = _lists(line, results)
-    scope = {"scope": "for these words"} if at_odds(line.row) else {}
+    scope = {"scope": "these words"} if at_odds(line.row) else {}
     return scope | ({**lists, "sign": "less" if line["value"] < 0 else "more"} if lists else {})
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from penchant.instruments.comparison import Comparison, difference, subtracted
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.gest.estimates import ALL, LABELS, LOG, OTHER_TEMPLATES, RATE, SIDES, STEREOTYPE, log_rates
 from penchant.instruments.gest.probe import Gest, GestRow
-from penchant.report.significance import Shown
+from penchant.plurals import of_all
+from penchant.records import BaseResult
+from penchant.report.significance import Shown, told
 from penchant.views.claims import Claim
 from penchant.views.headline import Headline
 from penchant.views.interval_figures import Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
-from penchant.views.row_selection import At
+from penchant.views.row_selection import At, Line, but
 from penchant.views.section import Views, section
 from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.templates import Text
@@ -22,6 +27,16 @@ _SHOWN = Shown(".2f", "sentences", null=1)
 _OVERALL, _MORE = At(measure=STEREOTYPE, variant=ALL), At(measure=difference(LOG[STEREOTYPE]), variant=ALL)
 _STEREOTYPES = At(measure=RATE, variant=ALL, stereotype=tuple(LABELS.values()))
 _SPEAKERS = At(measure=RATE, variant=ALL, stereotype=tuple(SIDES))
+
+
+def _against(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
+    """Return the fact `against`: how many templates have a rate clearly on the other side of 1, or ""."""
+    whole = line.source.only(At(measure=line["measure"], stereotype=line["stereotype"], variant=but(ALL)))
+    over = line["value"] < 1
+    other = [each for each in whole if told(each.row, 1) and (each["value"] > 1) == over]
+    return {"against": of_all(len(other), len(whole), "templates") if other else "", "over": over}
+
+
 _TESTED = (number("value"), p(), adjusted())
 _COMPARED = (pair(), level("variant"), level("stereotype"), count(), number("value", "+.3f"), p(), adjusted())
 VIEWS = Views(
@@ -47,8 +62,8 @@ VIEWS = Views(
         ),
     ),
     claims=(
-        Claim("stereotypical", _OVERALL, _SHOWN, MARGIN),
-        Claim("speakers", _SPEAKERS, _SHOWN, MARGIN, place="stereotype", alone=True),
+        Claim("stereotypical", _OVERALL, _SHOWN, MARGIN, facts=_against),
+        Claim("speakers", _SPEAKERS, _SHOWN, MARGIN, place="stereotype", alone=True, facts=_against),
         Claim("more", _MORE, Shown("+.2f", "sentences"), MARGIN, compared=True),
     ),
 )

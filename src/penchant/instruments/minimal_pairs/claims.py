@@ -127,10 +127,11 @@ def _paradigms(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
     """Return the paradigms clearly above and below chance, and the facts of `_these` and `_at_equal_length`."""
     at = At(measure=ACCURACY, dataset=line["dataset"], scope="group", split=ALL, normalise=line["normalise"])
     clear = [each for each in line.source.only(at) if told(each.row, _SHARE.null)]
+    mixed, open_ = len({x["value"] > _SHARE.null for x in clear}) > 1, not told(line.row, _SHARE.null)
+    also = {each["group"]: each.row for each in clear if mixed or open_}
     above, below = ([x["group"] for x in clear if (x["value"] > _SHARE.null) == side] for side in (True, False))
-    apart = {"above": named(above, 2), "below": named(below, 2), "mixed": bool(above and below)}
-    apart["open"] = not told(line.row, _SHARE.null)
-    return {**_these(line), **apart, "equal": _at_equal_length(line)}
+    apart = {"above": named(above, 2), "below": named(below, 2), "mixed": mixed, "open": open_}
+    return {**_these(line), **apart, "also": also, "equal": _at_equal_length(line)}
 
 
 CLAIMS = (
