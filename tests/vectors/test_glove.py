@@ -369,7 +369,7 @@ def test_training_that_diverges(tmp_path: Path) -> None:
 
 def test_more_pairs_than_can_be_numbered() -> None:
     many = np.broadcast_to(np.array([[0, 1]], np.int32), (1 << 31, 2))
-    with pytest.raises(DataError, match="there are too many word pairs: 2147483648"):
+    with pytest.raises(DataError, match="there are 2,147,483,648 word pairs, more than 2,147,483,647"):
         glove._room(many)
 
 

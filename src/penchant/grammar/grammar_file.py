@@ -46,7 +46,7 @@ def _condition(value: object) -> str:
 
 
 def _category_mapping(value: object) -> object:
-    """Convert a category that is empty or given as the name of its table to a mapping."""
+    """Return a category as a mapping if it is empty or only the name of its table; return other values unchanged."""
     return {} if value is None else {"file": value} if isinstance(value, str) else value
 
 

@@ -48,8 +48,8 @@ class Network:
     """A torch model in evaluation mode, with methods that return logits, hidden vectors and attention.
 
     `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs`
-    records which shortcuts reproduce the plain forward pass and which rows may share a batch; it is `known` if that is
-    given, and otherwise determined by running the model. `parameters` is the number of weights; shared weights are
+    records which shortcuts reproduce the plain forward pass and which rows may share a batch: the argument `known`
+    or, without it, what running the model shows. `parameters` is the number of weights; shared weights are
     counted once.
 
     Few positions need the vocabulary projection. Therefore the trunk (the model without its head) is run on complete

@@ -328,12 +328,15 @@ class Site:
         n = request.path_params["n"]
         rater = self.store.rater(n, request.cookies.get(f"rater{n}", ""))
         if rater is None:
-            raise HTTPException(403, "Open the link that you were given; cookies must be allowed.")
+            raise HTTPException(403, "You are not signed in: open the link that you were given, and allow cookies.")
         return rater
 
     def _require_owner(self, request: Request) -> None:
         if not self.store.is_token(OWNER, request.cookies.get("owner", "")):
-            raise HTTPException(403, "Open the owner's link; cookies must be allowed.")
+            raise HTTPException(
+                403,
+                "You are not the owner: open the owner's link, printed at the start, and allow cookies.",
+            )
 
     def _with_cookie(self, name: str, token: str, path: str) -> Response:
         answer = RedirectResponse(self.base + path, 303)

@@ -124,8 +124,11 @@ class GloVe:
 
 def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
     """Allocate an array for the order of updates: two items per pair of distinct words, one per pair of equal words."""
-    if 2 * len(pairs) > np.iinfo(np.uint32).max:
-        raise DataError(f"there are too many word pairs: {len(pairs)}", hint="increase min_count or decrease window")
+    most = int(np.iinfo(np.uint32).max) // 2
+    if len(pairs) > most:
+        raise DataError(
+            f"there are {len(pairs):,} word pairs, more than {most:,}", hint="increase min_count or decrease window"
+        )
     return np.empty(2 * len(pairs) - np.count_nonzero(pairs[:, 0] == pairs[:, 1]), np.uint32)
 
 

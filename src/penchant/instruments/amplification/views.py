@@ -1,4 +1,4 @@
-"""The report on amplification; its words are in `text.yaml`."""
+"""Report views of amplification; the text is in `text.yaml`."""
 
 from __future__ import annotations
 

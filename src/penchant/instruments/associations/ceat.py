@@ -68,7 +68,10 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
     _occurrences: dict[tuple[Path, ...], pl.DataFrame] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
-        """Return the sentence files, looked up in the directories `base`. Raises MethodError without `sentences`."""
+        """Return the sentence files, looked up in the directories `base`.
+
+        Raises MethodError if `sentences` is not set.
+        """
         if self.sentences is None:
             raise MethodError("no sentences were given for ceat", hint="pass a table or a text file as sentences")
         return tuple(self.find(name, base) for name in listed(self.sentences))

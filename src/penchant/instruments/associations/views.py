@@ -1,4 +1,4 @@
-"""Tables, figures and items of association tests in a report; the texts are in `text.yaml`."""
+"""Report views of association tests; the text is in `text.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables, figures and items of cloze valence in a report; the texts are in `text.yaml`."""
+"""Report views of cloze valence; the text is in `text.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report views of value statements; the words are in `text.yaml`."""
+"""Report views of value statements; the text is in `text.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables, figures and items of measures of bias on word vectors in a report; the texts are in `text.yaml`."""
+"""Report views of measures of bias in word vectors; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
