@@ -265,7 +265,7 @@ class OutputError(PenchantError):
 
 
 def machine_error(error: Exception) -> OSError | MemoryError | None:
-    """Return `error` if it is a system error, or else the system error that its message names, or None.
+    """Return `error` if it is a system error, else the system error that its message names, else None.
 
     Messages of other libraries name a system error by a phrase such as "(os error 28)".
     """

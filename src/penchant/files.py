@@ -94,7 +94,7 @@ def _sync(folder: Path) -> None:
 def _real(target: Path) -> Path:
     """Return the path to which `open` would write, with symbolic links resolved.
 
-    A missing folder followed by `..` is removed from the path, since parent directories are created.
+    A missing folder followed by `..` is dropped from the path, as if it existed, since missing folders are created.
     """
     return Path(os.path.realpath(target))
 
@@ -303,7 +303,7 @@ def split_names(text: str, separator: str = "+") -> list[str]:
 
 
 def cited(paths: Sequence[Path]) -> str:
-    """Return the stems of files and six digits of their joint hash for a signature; "none" without files."""
+    """Return the stems of files and six digits of their joint hash for a signature; "none" if there are no files."""
     if not paths:
         return "none"
     digest = hashlib.sha256("".join(sha256_file(path) for path in paths).encode()).hexdigest()

@@ -36,9 +36,10 @@ def decimal_comma(cell: str) -> bool:
 
 
 def localised(text: str, decimal: str) -> int | float | None:
-    """Return the number that a string represents, or None; `decimal` is its decimal mark, or "" if unknown.
+    """Return the number that a string represents, or None if the string is not a number.
 
-    Raises ValueError for an ambiguous number, such as 1,000.
+    `decimal` is the decimal mark, or "" if unknown. Raises ValueError for an ambiguous number, such as 1,000 in the
+    latter case.
     """
     text = text.strip()
     if decimal == ".":

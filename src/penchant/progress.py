@@ -89,7 +89,7 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
 def bar(label: str, total: int) -> Iterator[Callable[[float], None]]:
     """Display a bar on stderr after two seconds, and yield a function that advances it.
 
-    Nothing is displayed without a terminal, or while other progress is displayed.
+    Nothing is displayed if standard error is not a terminal, or while other progress is displayed.
     """
     if not _free():
         yield lambda done: None

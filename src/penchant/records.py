@@ -50,10 +50,10 @@ ALONE = "alone"
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A p-value, two-sided unless `method` says otherwise, and its value `adjusted` for a family of tests.
+    """A p-value `p`, two-sided unless `method` says otherwise, and the p-value `adjusted` for a family of tests.
 
-    `family` is the name of the family and `of` its number of tests; without a family they are "" and 0, and `adjusted`
-    is NaN.
+    `family` is the name of the family and `of` its number of tests. If there is no family, `family` is "", `of` is 0
+    and `adjusted` is NaN.
     """
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting this class
@@ -85,7 +85,7 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The p-value; NaN without a test."""
+        """The p-value; NaN if there is no test."""
         return self.test.p if self.test else math.nan
 
     @property
@@ -264,7 +264,10 @@ class Saved(NamedTuple):
 
 
 def read_result(directory: str | Path) -> Saved:
-    """Return the contents of a directory written by `BaseResult.save`; raise StudyError if files are missing."""
+    """Return the contents of a directory written by `BaseResult.save`.
+
+    Raises StudyError if a file is missing or invalid.
+    """
     import polars as pl
 
     out = Path(directory)
@@ -281,7 +284,7 @@ def read_result(directory: str | Path) -> Saved:
     summary = with_nan(tables[1].drop("model", strict=False))
     notes = json.dumps(_read_json(out / LEFT_OUT, list, "notes"))
     if not has_words(notes, notes=True):
-        raise StudyError("contains no notes", where=str(out / LEFT_OUT), hint="measure again")
+        raise StudyError("contains no valid notes", where=str(out / LEFT_OUT), hint="measure again")
     settings = _read_json(out / SETTINGS, dict, "settings")
     return Saved(Signature.parse(first), tables[0], summary, tuple(cautions), settings, read_notes(notes))
 

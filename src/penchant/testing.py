@@ -1,4 +1,4 @@
-"""Conformance tests for instruments, which run them with the bundled models."""
+"""Conformance tests for instruments, run with the bundled models."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def conform(described: Instrument, models: Sequence[str] = MODELS) -> Outcome:
 
 
 def require_explained(described: Instrument) -> None:
-    """Raise AssertionError for a parameter, or a field of a data file, without a docstring."""
+    """Raise AssertionError if a parameter or a field of a data file has no docstring."""
     schemas = [each for topic in described.schemas.values() for each in _models(topic)]
     for model in [described.probe, *schemas]:
         schema = model.model_json_schema()
@@ -133,7 +133,7 @@ def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: st
 
 
 def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
-    """Raise AssertionError if a data frame gives other results than `whole`, those of a file with the same content."""
+    """Raise AssertionError if data passed from Python give other results than `whole`, those from the data file."""
     info = described.probe.model_fields.get("data")
     if info is None or not any(isinstance(part, TableField) and part is not DOCUMENT for part in info.metadata):
         return

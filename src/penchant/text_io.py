@@ -129,7 +129,7 @@ def lines(stream: BinaryIO, file: str | Path) -> Iterator[tuple[int, bytes]]:
 def read_text(path: str | Path, *, largest: int | None = None) -> str:
     """Return the content of a text file without its byte-order mark.
 
-    Raises DataError, with the line number, if the file is not UTF-8, or if it has more than `largest` bytes.
+    Raises DataError if the file has more than `largest` bytes or, with the line number, if it is not UTF-8.
     """
     with opened(path) as stream:
         if largest is not None and os.fstat(stream.fileno()).st_size > largest:

@@ -58,7 +58,7 @@ class Spelled:
         self._others: dict[str, str] | None = None
 
     def __call__(self, word: str) -> str | None:
-        """Return a spelling of a word that is in the index, preferably the word itself; None if no spelling is."""
+        """Return a spelling of a word that is in the index, preferably the word itself; None if there is none."""
         if word in self._index or word.isascii():
             return word if word in self._index else None
         if self._others is None:
@@ -67,7 +67,7 @@ class Spelled:
         return self._others.get(plain, plain if plain in self._index else None)
 
     def _equivalents(self) -> dict[str, str]:
-        """Map the NFC form of each word of the index that is not in NFC to the first equivalent word in the index."""
+        """Map the NFC form of each word in the index that is itself not in NFC to its first equivalent in the index."""
         first: dict[str, str] = {}
         for word in self._index:
             if not word.isascii() and not unicodedata.is_normalized("NFC", word):
@@ -94,9 +94,9 @@ class Alignment:
 
 
 def _letters(text: str) -> dict[int, int]:
-    """Map the offset in NFD of each letter, and of the end of the text, to its position in `text`.
+    """Map the offset that each letter, or the end of the text, has in the NFD form of `text` to the position in `text`.
 
-    Canonical ordering and composition never cross an offset that both spellings share.
+    Canonical ordering and composition never cross an offset that two equivalent spellings share.
     """
     places: dict[int, int] = {}
     at = 0

@@ -57,7 +57,7 @@ def test_work_that_kills_workers_is_an_error_that_names_it(machines: Any) -> Non
 
 def test_other_versions_are_refused(machines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "versions", lambda: {"torch": "1.0"})
-    told = r"node 127\.0\.0\.1: has torch .*, but this process has"
+    told = r"node 127\.0\.0\.1: has torch .*, but the driver has"
     with one_worker(machines) as workers, pytest.raises(ClusterError, match=told):
         workers.ready()
 

@@ -164,7 +164,7 @@ def changed(changes: Mapping[Any, Any]) -> dict[str, Any]:
     return dict(about)
 
 
-ONCE, BRACES = "must occur exactly once in the sentence, not", "braces may contain only the slots"
+ONCE, BRACES = "must occur exactly once in the sentence, not", "braces are allowed only in"
 QUOTES = "put quotes around a word that YAML reads as another type"
 
 

@@ -253,7 +253,7 @@ def refused(make: Callable[[], object], kind: type[PenchantError] = DataError) -
 
 def test_more_pairs_than_there_are_is_an_error() -> None:
     message = refused(lambda: generate(toy("polite"), "level", 13, seed=0))
-    assert message.startswith(f"{toy('polite').files[0]}, paradigms.level: yields 12 of 13 distinct pairs: of ")
+    assert message.startswith(f"{toy('polite').files[0]}, paradigms.level: yields 12 distinct pairs instead of 13: of ")
     assert "contexts" in message and message.endswith("add words to the tables, or request fewer pairs")
 
 
@@ -262,7 +262,7 @@ def test_what_ran_out_is_told() -> None:
         return [hash(text) for text in texts]
 
     message = refused(lambda: generate(toy("garden"), "animate", 1, seed=0, counters=[unequal], checks=2))
-    assert "yields 0 of 1 distinct pairs: of 5000 contexts" in message
+    assert "yields 0 distinct pairs instead of 1: of 5000 contexts" in message
     assert "had no word for a slot (most often 'agent')" in message
     assert "had no bad sentence as long as the good sentence within 2 checks" in message
     assert "request fewer pairs or tokenizers" in message
@@ -274,7 +274,7 @@ def test_no_word_beside_the_good_ones_is_told(tmp_path: Path) -> None:
     grammar["paradigms"]["p"]["vary"]["verb"] = {"where": "class=intransitive", "agree": {"lemma": "verb.lemma"}}
     read = read_grammar(write_grammar(tmp_path, grammar, GARDEN_TABLES))
     message = refused(lambda: generate(read, "p", 1, seed=0))
-    assert "of 5000 contexts 5000 had no word for a slot (most often 'verb')" in message
+    assert "of 5000 contexts, 5000 had no word for a slot (most often 'verb')" in message
 
 
 def test_two_sentences_that_come_out_the_same_are_no_pair(tmp_path: Path) -> None:

@@ -137,16 +137,16 @@ def test_the_number_both_readers_misread(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "matrix", "message"),
     [
-        (("a b",), [[1.0]], "the word 'a b' is empty or contains a space or newline"),
-        (("a\nb",), [[1.0]], "the word 'a\\nb' is empty or contains a space or newline"),
-        (("",), [[1.0]], "the word '' is empty or contains a space or newline"),
+        (("a b",), [[1.0]], "the word 'a b' cannot be saved: words must not be empty or contain spaces or newlines"),
+        (("a\nb",), [[1.0]], "the word 'a\\nb' cannot be saved: words must not be empty or contain spaces or newlines"),
+        (("",), [[1.0]], "the word '' cannot be saved: words must not be empty or contain spaces or newlines"),
         (("a", "\ud800"), [[1.0], [2.0]], "the word '\\ud800' cannot be written as UTF-8"),
         (("a", "b"), [[1.0], [np.nan]], "the vector of 'b' contains a value that is not finite"),
         (("a", "b"), [[-np.inf], [1.0]], "the vector of 'a' contains a value that is not finite"),
         (("a", "a"), [[1.0], [2.0]], "the vocabulary lists 'a' twice"),
-        (("a", "b"), [[1.0]], "2 words cannot have vectors of shape 1×1"),
-        (("a",), [[]], "1 word cannot have vectors of shape 1×0"),
-        ((), np.empty((0, 3)), "0 words cannot have vectors of shape 0×3"),
+        (("a", "b"), [[1.0]], "expected a non-empty matrix with one row per word, got the shape 1×1 for 2 words"),
+        (("a",), [[]], "expected a non-empty matrix with one row per word, got the shape 1×0 for 1 word"),
+        ((), np.empty((0, 3)), "expected a non-empty matrix with one row per word, got the shape 0×3 for 0 words"),
     ],
 )
 @pytest.mark.parametrize("ending", [".txt", ".bin"])

@@ -179,7 +179,7 @@ def _check_model(
 
 
 def _check_cloze(model: str | None, format: str, load: Callable[[str], LanguageModel]) -> None:
-    """Check known shifts of cloze valence in a model or all bundled ones; exit with code 1 if any shift is missing."""
+    """Check known shifts of cloze valence in one model or all bundled models; exit with code 1 if a check fails."""
     import polars as pl
 
     from penchant.instruments.cloze.known_shifts import check_shifts

@@ -58,7 +58,7 @@ def texts_of(
     """Return the (text, location) pairs of all rows of a table, as one list for each column.
 
     Columns in `blank` may have empty cells; columns in `codes` may contain integers, which are read as strings.
-    Raises DataError, listing the cells, if other cells contain no text; MethodError if `file` is standard input.
+    Raises DataError, listing the cells, if other cells contain no text, and MethodError if `file` is standard input.
     """
     from penchant.tables.rows import lacking, read_rows
 

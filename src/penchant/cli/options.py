@@ -149,7 +149,7 @@ def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Cluste
 
 
 def cache_path(option: str | None) -> Path | None:
-    """Return the path of the answer cache for a `--cache` option; None if there is no cache."""
+    """Return the path of the answer cache for a `--cache` option, or None if there is no cache."""
     from penchant.engine.answer_cache import chosen_path
 
     return chosen_path(option)

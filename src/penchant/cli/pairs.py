@@ -208,7 +208,7 @@ def _refuse(out: Path | None, pair_sets: Sequence[PairSet]) -> None:
 
 
 def _output(fair_set: FairSet, out: Path | None) -> None:
-    """Write pairs to `out` and the table of counts to stdout; without `out`, pairs to stdout and counts to stderr."""
+    """Write pairs to `out` and counts to stdout or, if `out` is None, pairs to stdout and counts to stderr."""
     from penchant.files import write_text
     from penchant.report.tables import aligned
 

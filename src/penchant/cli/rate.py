@@ -140,7 +140,7 @@ def _unshown(target: str) -> frozenset[Path]:
 def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
     """Return the tables of pairs that the study file `target` names, and a mapping from fields to renamed columns.
 
-    For any other target, return no table, and the renamed columns among `heads`, those of good, bad, group and id.
+    For any other target, return no tables; the column names `heads` of good, bad, group and id then give the mapping.
     """
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs

@@ -157,8 +157,8 @@ def show(
 ) -> None:
     """Print the answers of a study, then cautions, notes, the path of its report `page` and a next command.
 
-    If `full`, print all tables and cautions, too. Without `estimates`, or with the directory of an `other` study, print
-    only differences. The directories are inserted into the suggested commands.
+    If `full` is true, print all tables and cautions, too. If `estimates` is false, or if the directory of an `other`
+    study is given, print only differences. The directories are inserted into the suggested commands.
     """
     estimates = estimates and other is None
     named = command([str(directory or "DIR")])
@@ -183,7 +183,7 @@ def show(
 
 
 def _cautions(document: Document, *, brief: bool) -> list[str]:
-    """Return the cautions of all sections or, if `brief`, the first sentences of as many as fit in `NOTES` lines.
+    """Return the cautions of all sections; if `brief` is true, only first sentences, as many as fit in `NOTES` lines.
 
     The caution that a result is of a pilot is left out, because it stands above the answers.
     """

@@ -67,7 +67,7 @@ def run(
 ) -> None:
     """Run the study in a study file, and write its results and report."""
     if (out is None) == (texts_out is None):
-        raise MethodError("give either -o DIR or --texts-out FILE", hint="see penchant run --help")
+        raise MethodError("expected exactly one of -o DIR and --texts-out FILE", hint="see penchant run --help")
     _status(f"{study}: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import study_file
@@ -96,7 +96,7 @@ def demo(
     ] = None,
     full: FullOption = False,
 ) -> None:
-    """Run the bundled study of small models of Shakespeare's and of modern English, offline, in under a minute."""
+    """Run the bundled study of two small models (Shakespeare's and modern English), offline, in under a minute."""
     _status("demo: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import DEMO

@@ -53,7 +53,7 @@ class Node:
 def joined(place: ClusterOptions) -> Iterator[None]:
     """Connect to the cluster, or start Ray on this machine; disconnect when the context exits.
 
-    Raises ClusterError if the connection fails, MethodError if a package is missing.
+    Raises ClusterError if the connection fails, and MethodError if a package is missing.
     """
     address = "local" if place.on == "ray" else place.on
     if place.on == "ray" or _host(place.on) in (LOOPBACK, "localhost"):

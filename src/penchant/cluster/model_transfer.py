@@ -61,7 +61,7 @@ def sent(wanted: ModelDescription) -> ModelDescription:
     size = sum(file.stat().st_size for file in files)
     if size > LARGEST:
         raise ClusterError(
-            f"is not on every machine, and is too large to send ({size / 1e9:.1f} GB)",
+            f"is not on every machine, and is too large to send ({size / 1e9:.1f} of at most {LARGEST / 1e9:.1f} GB)",
             where=wanted.spec,
             hint="put it at the same path on every machine, or on a hub that all machines can reach",
         )

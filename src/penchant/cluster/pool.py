@@ -88,7 +88,7 @@ class WorkerPool:
         self._queue.append(job)
 
     def again(self, job: Job) -> None:
-        """Put a job whose result was lost back at the head of the queue."""
+        """Put a job back at the head of the queue, because its result was lost."""
         self.losses.retried += 1
         self._queue.appendleft(job)
 

@@ -95,8 +95,8 @@ class Stream:
     def run(self, *, resume: bool) -> ScoringSummary:
         """Score the unfinished shards; return the counts of all shards.
 
-        If `resume`, an earlier run in the directory is continued, and its finished shards are skipped. Raises
-        StudyError if the directory cannot be used for this run, DataError if a file or text cannot be read,
+        If `resume` is true, an earlier run in the directory is continued, and its finished shards are skipped. Raises
+        StudyError if the directory cannot be used for this run, DataError if a file or text cannot be read, and
         ClusterError if the cluster fails; the tables of finished shards are kept.
         """
         self.out.mkdir(parents=True, exist_ok=True)

@@ -26,8 +26,8 @@ METADATA = "penchant.shard"
 class Shard:
     """A file of texts, and the settings for scoring them.
 
-    `done` has the hashes of the contents of this file that were scored in earlier runs. If `reject`, texts that cannot
-    be scored are listed in a table of rejects instead of raising an error.
+    `done` has the hashes of the contents of this file that were scored in earlier runs. If `reject` is true, texts that
+    cannot be scored are listed in a table of rejects instead of raising an error.
     """
 
     file: TextFile
@@ -50,7 +50,7 @@ class ShardCounts:
 
 @dataclass(slots=True)
 class ScoredShard:
-    """A shard's counts and the files of its tables of `scores` and `rejects`; None for a table that does not exist."""
+    """A shard's counts, and the paths of its tables `scores` and `rejects`, or None if a table does not exist."""
 
     counted: ShardCounts
     scores: Path | None = None

@@ -85,7 +85,7 @@ class Worker:
         """Load the model, unless `wanted` is None; return the worker's node, host, process id and device.
 
         `expected` are the driver's package versions, and `threads` is the number of CPU threads to use. Raises
-        ModelError if the model cannot be loaded, AbsentError if its files are not on this machine, ClusterError if
+        ModelError if the model cannot be loaded, AbsentError if its files are not on this machine, and ClusterError if
         versions or model differ from the driver's.
         """
         ray = imported()
@@ -93,7 +93,7 @@ class Worker:
         here = versions()
         other = next((name for name in expected if here.get(name) != expected[name]), None)
         if other is not None:
-            message = f"has {other} {here.get(other)}, but this process has {expected[other]}"
+            message = f"has {other} {here.get(other)}, but the driver has {expected[other]}"
             raise ClusterError(message, where=f"node {host}", hint="install the same versions everywhere")
         device = "none"
         if wanted is not None:

@@ -69,8 +69,8 @@ class Scanner:
     def find(self, text: str) -> Places:
         """Find all occurrences of the forms at word boundaries, including overlapping ones.
 
-        A form that begins or ends with a non-word character may adjoin a word, such as "No." in "No.He"; the caller
-        must discard such an occurrence unless a sentence ends there.
+        A form that begins or ends with a non-word character may adjoin a word, as "No." does in "No.He"; the
+        caller must discard such an occurrence if the word belongs to the same sentence.
         """
         coded = self._coded(text)
         width = coded.dtype.itemsize

@@ -31,7 +31,7 @@ class WordList:
     behind: tuple[str, ...] = ()
 
     def sentences_alone(self) -> bool:
-        """Return True if most entries are sentences, without templates and without declared stimulus words."""
+        """Return True if most entries are sentences and there are neither templates nor declared stimulus words."""
         return not self.behind and not self.bare() and not self.templates
 
     def bare(self) -> bool:
@@ -56,9 +56,9 @@ class Context:
 class Category:
     """Category of an association test: target lists X and Y, attribute lists A and B.
 
-    `target` determines which lists fill the {target} slot of the contexts; if `paired`, the words of these two lists
-    belong together by position. `control` is the id of the category whose effect size is subtracted ("" for none), and
-    `place` says where the category is defined, for messages.
+    `target` determines which lists fill the {target} slot of the contexts; if `paired` is true, words at the
+    same position of these two lists form a pair. `control` is the id of the category whose effect size is subtracted
+    ("" for none), and `place` says where the category is defined, for messages.
     """
 
     id: str

@@ -36,7 +36,7 @@ class Reader:
         self.sha256 = ""
 
     def blocks(self, after: int = 0) -> Iterator[Block]:
-        """Yield the blocks of the file, skipping the first `after`. Raises DataError if the file cannot be read."""
+        """Yield the blocks of the file except the first `after` blocks. Raises DataError if the file cannot be read."""
         with _readable(self.file.place):
             yield from self._rows(after) if self.file.kind == "parquet" else self._lines(after)
 
@@ -97,14 +97,14 @@ class _Hashed:
 
 
 def stored_parts(place: str) -> Iterator[bytes]:
-    """Yield the bytes of a file or URL in chunks, not decompressed. Raises DataError if they cannot be read."""
+    """Yield the stored bytes of a file or URL in chunks, still compressed. Raises DataError if they cannot be read."""
     with _readable(place), _open(place) as stored:
         yield from iter(lambda: stored.read(BLOCK), b"")
 
 
 @contextmanager
 def _readable(place: str) -> Iterator[None]:
-    """Convert exceptions from reading a file or URL to DataError."""
+    """Raise DataError in place of the exceptions that occur when a file or URL is read."""
     try:
         yield
     except OSError as error:
@@ -135,7 +135,7 @@ class _Unpacker(Protocol):
 
 
 def _unpacker(ending: str) -> tuple[Callable[[], _Unpacker], type[Exception]] | None:
-    """Return the decompressor for a file extension and its exception for damaged data; None if uncompressed."""
+    """Return a file extension's decompressor and its exception for damaged data, or None if there is no compression."""
     match ending:
         case ".gz":
             return lambda: zlib.decompressobj(wbits=31), zlib.error
@@ -188,7 +188,7 @@ def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
 
 
 def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks of whole lines, or of whole paragraphs if `wrapped`, with the number of newlines in each."""
+    """Yield blocks of whole lines, or of whole paragraphs if `wrapped` is true, each with its number of newlines."""
     rest: list[bytes] = []
     size, enough, line = 0, BLOCK, 1
     for part in parts:
@@ -212,7 +212,7 @@ def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tup
 
 
 def _last_blank(data: bytes) -> int:
-    """Return the byte offset after the last blank line; 0 if there is none."""
+    """Return the byte offset after the last blank line, or 0 if there is none."""
     at = len(data)
     while (at := data.rfind(b"\n", 0, at)) > 0:
         before = data.rfind(b"\n", 0, at)

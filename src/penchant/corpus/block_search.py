@@ -41,7 +41,7 @@ class Extraction:
 
     `forms` maps each word to its surface forms. `segments` are bounds of sentence-length bins in words (see
     `occurrence_columns.segments`), or "all" for a single bin. At most `per_word` occurrences of a word are kept in each
-    bin; words with fewer than `minimum` in a bin are reported. `field` is the text field of JSON lines or the text
+    bin; words with fewer than `minimum` kept in a bin are reported. `field` is the text field of JSON lines or the text
     column of Parquet files.
     """
 
@@ -154,7 +154,7 @@ class BlockResult(NamedTuple):
     """Search result of a block.
 
     `rows` has the occurrences that may enter a sample, with the columns of `ROWS`. `block` is returned without its
-    data, which had `size` bytes; `bad` is the number of the first unreadable record, or 0.
+    data, which had `size` bytes; `bad` is the number of the first unreadable record, or 0 if there is none.
     """
 
     block: Block

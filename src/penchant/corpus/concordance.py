@@ -19,8 +19,9 @@ _FEWEST = 8
 def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
     """Yield a keyword-in-context line of about `width` terminal columns for each occurrence.
 
-    The columns id, text, start and end are required. The form found is in bold or in brackets and aligned across lines;
-    the sentence id follows. Truncation never separates a letter from its combining marks.
+    The columns id, text, start and end are required. The form found is aligned across lines, in bold if `bold`
+    is true and otherwise in brackets; the sentence id ends the line. Truncation never separates a letter from its
+    combining marks.
     """
     rows = [tuple(map(visible, _parts(*row))) for row in occurrences.select("id", "text", "start", "end").iter_rows()]
     forms, names = (max((cell_len(row[part]) for row in rows), default=0) for part in (1, 3))

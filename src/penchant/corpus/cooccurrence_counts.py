@@ -31,7 +31,7 @@ class Grouped:
 
 @dataclass(frozen=True)
 class GroupSearch:
-    """Settings for counting the words of `contrasts` in one pass over a text; matching is case-sensitive if `cased`."""
+    """Settings for counting the words of `contrasts` in one pass; matching is case-sensitive if `cased` is true."""
 
     contrasts: Sequence[Grouped]
     language: str = "und"

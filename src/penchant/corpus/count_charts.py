@@ -38,7 +38,7 @@ def figure(record: Mapping[str, Any], by: By) -> Figure:
 
 
 def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
-    """Write a chart of an extraction's counts as SVG or HTML, by file extension.
+    """Write a chart of an extraction's counts in the format that the file extension names, SVG or HTML.
 
     Raises MethodError or OutputError if the chart cannot be written.
     """

@@ -59,8 +59,8 @@ def extract(
     The columns are described in `occurrence_columns.SCHEMA`. Rows are sorted by word, segment and random priority, so
     the first n rows of a word and segment are themselves a random sample. The table does not depend on interruptions,
     on the number of workers, or on `by_file`, which may search whole files on other machines. If DataError, MethodError
-    or OutputError is raised, finished work is kept in a folder beside `out`, and a call with `resume` continues from
-    there.
+    or OutputError is raised, finished work is kept in a folder beside `out`, and a call with `resume=True` continues
+    from there.
     """
     sample_size = round(search.per_word * _SPARE) if search.duplicates == "near" else search.per_word
     samples = Smallest(len(search.forms) * len(search.bins), max(sample_size, _FEWEST))

@@ -31,7 +31,10 @@ class Units(NamedTuple):
 
 
 def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
-    """Return the lines of a block (of `field` in JSON lines); with the layout `wrapped`, each paragraph is one line."""
+    """Return the lines of a block, each of them a whole paragraph if the layout is "wrapped".
+
+    In a block of JSON lines, only the text in `field` is used.
+    """
     if isinstance(block.data, bytes) and kind == "text":
         text, bad = _decoded(block.data)
         records = block.newlines + (block.data[-1:] not in (b"", b"\n"))
@@ -58,7 +61,7 @@ def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
 
 
 def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: TextFile, field: str) -> None:
-    """Raise DataError if a text file's first line or all JSON lines of a file's first block are unreadable.
+    """Raise DataError if a plain text file's first line, or the whole first block of a JSON lines file, is unreadable.
 
     `first` is the number of the block's first record, and `bad` the number of its first unreadable record. Later
     unreadable records are only counted.
@@ -75,7 +78,7 @@ def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: Te
 
 
 def _decoded(data: bytes) -> tuple[str, list[int]]:
-    """Decode UTF-8; lines that are not valid UTF-8 become empty, and their indices are returned."""
+    """Return the decoded text, with lines that are not valid UTF-8 made empty, and the indices of those lines."""
     try:
         return data.decode("utf-8"), []
     except UnicodeDecodeError:

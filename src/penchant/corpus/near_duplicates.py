@@ -201,7 +201,7 @@ class _Masks:
         self._used += 1
 
     def highest_similarities(self, others: _Masks, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return upper bounds of the Jaccard similarity of the one set in `self` to the sets `keys` in `others`."""
+        """Return upper bounds of the Jaccard similarity of the one set in `self` and the sets `keys` of `others`."""
         common = _set_bits(others.bits[keys] & self.bits) + np.minimum(others.spare[keys], self.spare)
         union = np.maximum(others.least[keys] + self.least - common, common)
         return np.asarray(common / np.maximum(union, 1))

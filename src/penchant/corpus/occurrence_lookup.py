@@ -88,8 +88,9 @@ def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
 
     `occurrences` is the number of occurrences in the corpus; forms that never occur have 0. Tables by word and by
     segment also have `distinct`, the number of distinct occurrences (an estimate if `distinct_estimated` is true),
-    `near_duplicates`, the number of near duplicates dropped, and `kept`, the number of occurrences kept. `short` lists
-    the segments with fewer kept occurrences than the minimum (by word) or counts the words with fewer (by segment).
+    `near_duplicates`, the number of near duplicates dropped, and `kept`, the number of occurrences kept. `short` is,
+    by word, a list of the segments with fewer kept occurrences than the minimum and, by segment, the number of words
+    with fewer.
     Raises MethodError for any other value of `by`.
     """
     if by == "form":

@@ -80,7 +80,7 @@ def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
         held = [word for folded, word in known if re.search(rf"(?<!\w){re.escape(folded)}", text)]
         if not held:
             raise DataError(
-                f"'{example}' contains no word of the list, which has {counted(len(entry.words), 'words')}",
+                f"'{example}' contains no word of the list 'words', which has {counted(len(entry.words), 'words')}",
                 where=where,
                 field="words",
                 hint="add the word, or give one word for each example",

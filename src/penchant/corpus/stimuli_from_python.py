@@ -55,7 +55,7 @@ def _words(given: Any, label: str) -> list[str]:
 
 
 def file_of_set(given: Any) -> Path | None:
-    """Write a mapping with the contents of a `set.yaml` to a temporary file and return the path, or None for others."""
+    """Return the path of a temporary file with a `set.yaml` given as a mapping, or None if `given` is anything else."""
     if not isinstance(given, Mapping) or not {"lists", "categories", "templates", "contexts"} & given.keys():
         return None
     return document_of({"name": NAME, **given}, {}, NAME)

@@ -19,7 +19,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _as_word(value: object) -> str:
-    """Return a value as a string. Raises ValueError if YAML has read it as another type, as it does `true`."""
+    """Return a word as a string. Raises ValueError for a boolean, a date, null, or half of a surrogate pair."""
     if value is None or isinstance(value, bool | datetime.date):
         raise ValueError(f"expected a string, got {value!r}: put quotes around a word that YAML reads as another type")
     text = as_written(value)
@@ -35,7 +35,7 @@ def _with_slots(value: object, *slots: str) -> str:
             raise ValueError(f"{slot} must occur exactly once in the sentence, not {text.count(slot)} times: {text!r}")
         rest = rest.replace(slot, "")
     if "{" in rest or "}" in rest:
-        raise ValueError(f"braces may contain only the slots {' and '.join(slots)}: {text!r}")
+        raise ValueError(f"braces are allowed only in {' and '.join(slots)}: {text!r}")
     return text
 
 

@@ -77,12 +77,12 @@ class StimulusSet:
 def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
     """Read stimuli from a directory, files or Python data.
 
-    `path` is a directory with `set.yaml` (see `StimuliFile`) or with SEAT or CEAT files (`SeatFile`), one of these
-    files, a table (`TableRow`), a list of these, or Python data: lists keyed by set (X, Y, A, B) or by category and
-    set, a table as rows, columns or a data frame, or a mapping with the contents of a `set.yaml`. `columns` maps
-    category, set, word or label to the names of a table's columns if they differ. If a word has several canonically
-    equivalent spellings, the first replaces the others. Raises DataError with the file, line and key if the stimuli are
-    invalid.
+    `path` is a directory with `set.yaml` (see `StimuliFile`) or with SEAT or CEAT files (`SeatFile`), one such file, a
+    table file (`TableRow`), a list of such paths, or Python data. Python data are lists keyed by set (X, Y, A, B) or by
+    category and set, a table as rows, columns or a data frame, or a mapping with the contents of a `set.yaml`.
+    `columns` maps category, set, word or label to the names of a table's columns if they differ. If a word has several
+    canonically equivalent spellings, the first replaces the others. Raises DataError with the file, line and key if the
+    stimuli are invalid.
     """
     listed = [path] if isinstance(path, str | Path) else plain(path)
     document = file_of_set(listed)
@@ -269,8 +269,8 @@ def _category(
 def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -> dict[str, tuple[str, ...]]:
     """Return the suffixes of each word.
 
-    They are those of the groups of suffixes that `entry` names for the word; otherwise those in the suffix file;
-    otherwise those of the groups that `entry` names for the word's lists.
+    A word has the groups of suffixes that `entry` names for the word itself, else its suffixes in the suffix file, else
+    the groups that `entry` names for the lists that contain the word.
     """
 
     def of(groups: Iterable[str], where: str) -> list[str]:

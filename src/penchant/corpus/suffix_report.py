@@ -198,7 +198,7 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """Yield notes on suffixes that occur with none of their words, or none of a group of words with equal suffixes."""
+    """Yield notes on suffixes that occur with none of their words or with no word of a group with the same suffixes."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for word, forms in usage.forms.items():
         groups.setdefault(tuple(forms.values()), []).append(word)

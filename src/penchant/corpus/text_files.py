@@ -51,9 +51,9 @@ class TextFile:
 class Block(NamedTuple):
     """Block of consecutive records (lines or table rows) of a file; `first` is the 1-based number of the first record.
 
-    `data` has whole lines as stored, with `newlines` newlines, or the texts of rows (None if missing). `at` is the
-    number of bytes of the stored file read up to the end of the block; for Parquet, it is estimated from the number of
-    rows.
+    `data` has whole lines as stored, with `newlines` newlines, or the texts of rows (None for a missing text). `at` is
+    the number of bytes of the stored file read up to the end of the block; for Parquet, it is estimated from the number
+    of rows.
     """
 
     file: int
@@ -130,14 +130,14 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
 
 
 def remote(error: Exception, place: str) -> Exception:
-    """Convert an error from reading a URL to DataError; return any other error unchanged."""
+    """Return a DataError in place of an error that occurred when a URL was read; return other errors unchanged."""
     if "://" not in place or isinstance(error, PenchantError):
         return error
     return DataError(f"cannot be read: {first_line(error)}", where=place)
 
 
 def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
-    """Return (path, size) of each file at a path in `base`, without importing fsspec; [] if fsspec is required."""
+    """Return (path, size) of the file `name` or of each file in the directory `name`, or [] if fsspec is required."""
     for directory in base if name.strip() and os.sep == "/" else ():
         path = str((directory / name).absolute())
         if os.path.isfile(path):  # noqa: PTH113 (a name that no path can have is no file)
@@ -166,9 +166,9 @@ def _all_below(path: str) -> list[tuple[str, int]]:
 
 
 def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:
-    """Return (path, size) of each file at a path or, if there is none, of each that matches a pattern, sorted by path.
+    """Return (path, size) of each file at or below `path` or, if `path` does not exist, of each match of `pattern`.
 
-    Hidden files are included only if the path names them.
+    The files are sorted by path. Hidden files are included only if the path names them.
     """
     if fs.isdir(path):
         files = [file for file in fs.find(path) if "/." not in file[len(path) :]]
@@ -192,5 +192,5 @@ def _names(places: Sequence[str]) -> list[str]:
 
 
 def _writable(name: str) -> str:
-    """Escape bytes of a name that are not UTF-8 with backslashes."""
+    """Return a name in which backslash escapes replace the bytes that are not UTF-8."""
     return name.encode("utf-8", "backslashreplace").decode()

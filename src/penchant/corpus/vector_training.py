@@ -138,7 +138,7 @@ def card_path(vectors: Path) -> Path:
 
 
 def read_card(vectors: str | Path) -> dict[str, Any] | None:
-    """Return the metadata in a vector file's card; None if there is no card or it has no metadata."""
+    """Return the metadata in a vector file's card, or None if there is no card or the card has no metadata."""
     path = card_path(Path(vectors))
     try:
         block = re.search(r"^```json\n(.*)^```$", read_text(path), re.MULTILINE | re.DOTALL)

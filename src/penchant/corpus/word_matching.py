@@ -74,7 +74,7 @@ class Matcher:
         return matches
 
     def owners(self, surface: str) -> tuple[list[int], list[int]]:
-        """Return the indices of the words with the form `surface`, and of those with it as a capitalised form."""
+        """Return the indices of words with the form `surface`, and of words for which it is a capitalised form."""
         exact, initial = (forms.words.get(surface, ()) for forms in (self._exact, self._initial))
         return [self._order[word] for word in exact], [self._order[word] for word in initial]
 

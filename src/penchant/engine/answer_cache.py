@@ -19,7 +19,7 @@ FORMAT = 2
 
 
 def chosen_path(named: str | Path | None) -> Path | None:
-    """Return the path of the answer cache, given the user's choice: the default path for None, None for "none"."""
+    """Return the path of the answer cache that the user chose: the default path for None, or None for "none"."""
     if named == "none":
         return None
     return Path(named) if named else default_path()
@@ -136,8 +136,8 @@ def _believed(source: Input, key: bytes, wants: object, answer: object, stored: 
     """Set `source.answer` if a stored row contains all requested values; return whether the row is undamaged.
 
     The columns of the row are `key`, `wants` (its positions and tokens), `answer` (their values) and `stored` (its
-    checksum). If an undamaged row lacks some requested values, the values in it are also requested, so that the
-    complete row is computed again and replaced.
+    checksum). If an undamaged row lacks some requested values, the values that it contains are requested too, so that
+    the complete row is computed again and replaced.
     """
     if not isinstance(wants, bytes) or not isinstance(answer, bytes) or stored != checksum(key, wants, answer):
         return False

@@ -121,7 +121,7 @@ class Asker:
         return zip(listed, (encoding for _, _, encoding in encoded), strict=True)
 
     def gap_token(self) -> str:
-        """Return the model's mask token as text. Raises MethodError if the model has no mask token."""
+        """Return the model's mask token as text. Raises MethodError if the model is not masked or has no mask token."""
         method_for(None, self.model)
         if self.model.kind != "masked" or self.model.tokenizer.mask_id is None:
             raise MethodError(

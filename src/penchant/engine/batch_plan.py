@@ -68,10 +68,11 @@ def merge(reads: Iterable[Read]) -> MergedReads:
 class Batch:
     """The inputs and outputs of one forward pass.
 
-    `tokens` (B, L) are the inputs, padded on the right with 0, and `lengths` (B,) the number of tokens in each row.
-    `trees` is None for ordinary rows; for rows that are prefix trees it contains the depths and ends of their nodes.
-    `rows` and `cols` (R,) are the distinct requested positions. Requested value w is the output `outputs[w]` (0 ≤
-    outputs[w] < R, non-decreasing) for token `targets[w]`; it fills slot `want_slot[w]` of input `want_input[w]`.
+    `tokens`, of shape (B, L), are the inputs, padded on the right with 0; `lengths` are the numbers of tokens in the B
+    rows. `trees` is None for ordinary rows; for rows that are prefix trees it contains the depths and ends of their
+    nodes. `rows` and `cols` are the row and column of each distinct requested position. Requested value w is the
+    output for token `targets[w]` at the position with index `outputs[w]` in `rows` and `cols` (non-decreasing in w); it
+    fills slot `want_slot[w]` of input `want_input[w]`.
     """
 
     kind: Kind

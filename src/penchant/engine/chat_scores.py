@@ -29,7 +29,7 @@ _ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Settings for sampling; temperature 0 takes the likeliest token, `most` is a reply's maximum number of tokens."""
+    """Settings for sampling replies of at most `most` tokens; at temperature 0, the likeliest token is taken."""
 
     temperature: float
     seed: int
@@ -37,10 +37,10 @@ class Sampling:
 
 
 class ChatScorer(Asker):
-    """Scorer for replies in a model's chat template."""
+    """Scorer and sampler of replies to chat prompts, which are put in the model's chat template."""
 
     def replies_logprobs(self, asked: Iterable[tuple[ChatPrompt, Sequence[str], str]]) -> Iterator[NDArray[np.float64]]:
-        """Yield, for each (prompt, replies, location), the natural log-probabilities (k,) of the k replies.
+        """Yield, for each (prompt, replies, location), the natural log-probabilities of the k replies.
 
         A reply's log-probability is the sum over its tokens. Raises ModelError if the model has no chat template,
         DataError if a prompt and a reply together are longer than the model's context.

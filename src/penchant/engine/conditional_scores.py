@@ -100,10 +100,10 @@ class PrefixScorer(SentenceScorer):
     def without(
         self, texts: Iterable[Prefixed], method: str | None = None, *, neutral: str = ""
     ) -> Iterator[SentenceScore]:
-        """Return the scores of the tokens that `given` scores, with `neutral`, or no text, in place of each prefix.
+        """Return the scores of the tokens that `given` scores, with each prefix replaced by `neutral`.
 
-        Each distinct input is run once. Raises the errors of `given`, and MethodError if `neutral` is "" and
-        the model assigns no probability to the first token of a text.
+        If `neutral` is "", prefixes are removed. Each distinct input is run once. Raises the errors of `given`, and
+        MethodError if `neutral` is "" and the model assigns no probability to the first token of a text.
         """
         how = method_for(method, self.model)
         before = self._tokens(neutral)

@@ -181,7 +181,7 @@ class Engine:
         return ModelError(
             f"returned {strange:g} for {name} in '{text}'",
             where=self.name,
-            hint="check its weights and configuration, or use a number format with a larger range",
+            hint="check the model's weights and configuration, or use a number format with a larger range",
         )
 
 

@@ -27,12 +27,13 @@ ROUNDING = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class LogProbs:
-    """Request for the natural log P of `tokens[i]` at position `at[i]` of the input `ids`, for all i: float32 (n,).
+    """Request for the natural log P of `tokens[i]` at position `at[i]` of the input `ids`, for each of n indices i.
 
     `ids` includes special tokens. A negative number in `tokens` stands for a set of tokens or an expected value (see
-    `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`); it is not allowed with `attention`. If `attention`, the answer (2, n) also
-    contains the attention received by position `at[i]`, averaged over layers, heads and queries. `weight` is the
-    fraction of an item that this request answers, for the progress bar.
+    `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`); it is not allowed if `attention` is true. The answer is a float32 array of
+    shape (n,). If `attention` is true, its shape is (2, n), and it also contains the attention received by position
+    `at[i]`, averaged over layers, heads and queries. `weight` is the fraction of an item that this request answers, for
+    the progress bar.
     """
 
     ids: tuple[int, ...]
@@ -43,13 +44,16 @@ class LogProbs:
 
     @property
     def kind(self) -> Kind:
-        """The kind of this request."""
+        """The requested quantity and its parameter (see `Kind`)."""
         return ("attention" if self.attention else "logprob", 0)
 
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """Request for the `k` most probable tokens at each position in `at`, most probable first: dtype `TOP`, (n, k)."""
+    """Request for the `k` most probable tokens at each position in `at`, most probable first.
+
+    The answer is an array of dtype `TOP` and shape (n, k) for n positions.
+    """
 
     ids: tuple[int, ...]
     at: tuple[int, ...]
@@ -58,7 +62,7 @@ class TopK:
 
     @property
     def kind(self) -> Kind:
-        """The kind of this request."""
+        """The requested quantity and its parameter (see `Kind`)."""
         return ("topk", self.k)
 
     @property
@@ -69,9 +73,9 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class VectorRead:
-    """Request for the hidden vectors of `layers` at each position in `at`: float32 (n, layers, d).
+    """Request for the hidden vectors of `layers` at each position in `at`.
 
-    Layer 0 is the embeddings, −1 the last layer.
+    Layer 0 is the embeddings, −1 the last layer. The answer is a float32 array of shape (n, layers, d) for n positions.
     """
 
     ids: tuple[int, ...]
@@ -81,7 +85,7 @@ class VectorRead:
 
     @property
     def kind(self) -> Kind:
-        """The kind of this request."""
+        """The requested quantity and its parameter (see `Kind`)."""
         return ("vectors", self.layers)
 
     @property
@@ -97,7 +101,7 @@ def impossible(kind: Kind, values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a Boolean mask of the requested values that an intact model cannot return.
 
     They are NaN, infinity, log-probabilities above 0 (apart from rounding) and negative attention. The values, all of
-    one kind, are on the last axis of `values` for attention (2, n), else on the first axis.
+    one kind, are on the last axis of `values` if the kind is attention, else on the first axis.
     """
     match kind[0]:
         case "attention":

@@ -132,7 +132,7 @@ class LocalBackend(InTurn):
         return answers
 
     def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
-        """Return a batch's answers, halving it until it fits in memory; it starts at row `above` of the whole batch."""
+        """Return a batch's answers, halving it until it fits in memory; `above` is its first row in the whole batch."""
         try:
             return self._answers(batch)
         except (MemoryError, RuntimeError) as error:

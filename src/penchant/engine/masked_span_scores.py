@@ -150,7 +150,7 @@ def beyond(text: str, token: Span, span: Span) -> bool:
 def _masked_read(encoding: Encoding, groups: list[list[int]], mask: int, *, one: bool) -> LogProbs:
     """Return the request for the first group's tokens, with the tokens of all groups masked.
 
-    With `one`, each group is replaced by a single mask, which shortens the input.
+    If `one` is true, each group is replaced by a single mask, which shortens the input.
     """
     at, ids = encoding.at, encoding.ids
     masked = {at[i] for group in groups for i in group}

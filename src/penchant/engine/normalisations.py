@@ -77,14 +77,14 @@ def check_normalise(how: str, method: ScoringMethod, model: LanguageModel | Scor
     if how != "none" and method.normalised:
         raise MethodError(
             f"normalisation '{how}' does not apply to {method.name}, which is already independent of length",
-            hint="use none",
+            hint="use the normalisation none",
         )
     if isinstance(model, Scores) and how in (*FREQUENCY, *PREFIXED):
         message = f"normalisation '{how}' needs the model itself, but {model.name} is a table of scores"
         raise MethodError(message, hint="use none, mean, pen or slln")
     if isinstance(model, Scores) and how != "none" and not model.counted:
         message = f"normalisation '{how}' needs numbers of tokens, but {model.path} has no column n_tokens"
-        raise MethodError(message, hint="add the column, or use none")
+        raise MethodError(message, hint="add the column, or use the normalisation none")
 
 
 def check_unigrams(hows: Collection[str], named: bool) -> None:
@@ -94,7 +94,7 @@ def check_unigrams(hows: Collection[str], named: bool) -> None:
         raise _no_unigrams(needing[0])
     if named and hows and not needing:
         message = f"unigrams are used only by the normalisation {' or '.join(FREQUENCY)}"
-        raise MethodError(message, hint="add it to the normalisations")
+        raise MethodError(message, hint="add that normalisation, or omit the unigrams")
 
 
 def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
@@ -104,7 +104,7 @@ def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
         raise _no_prefix(needing[0])
     if neutral and not needing:
         message = f"a neutral text is used only by the normalisation {' or '.join(PREFIXED)}"
-        raise MethodError(message, hint="add it to the normalisations")
+        raise MethodError(message, hint="add that normalisation, or omit the neutral text")
 
 
 def _no_unigrams(how: str) -> MethodError:

@@ -34,12 +34,12 @@ class ScoringMethod:
     mean: bool = False
 
     def total(self, values: NDArray[np.float64]) -> float:
-        """Return the score before normalisation from the values of tokens; NaN (not scored) is ignored."""
+        """Return the unnormalised score computed from the values of tokens, ignoring NaN (tokens not scored)."""
         return float(np.nanmean(values) if self.mean else np.nansum(values))
 
 
 def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float64]:
-    """Return one value per token, (n,), from the answers to a sentence's requests.
+    """Return one value for each of a sentence's n tokens, from the answers to its requests.
 
     The values are log-probabilities, multiplied by attention if it was requested. The value is NaN for a first token
     that cannot be scored.
@@ -103,7 +103,7 @@ def _aula(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogP
 
 
 def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
-    """Return the indices in a and in b of their shared tokens, both ascending (Nangia et al. 2020, get_span)."""
+    """Return the tokens that a and b share, as ascending indices in a and in b (Nangia et al. 2020, get_span)."""
     blocks = SequenceMatcher(None, a.tokens, b.tokens, autojunk=False).get_matching_blocks()
     in_a = [block.a + i for block in blocks for i in range(block.size)]
     in_b = [block.b + i for block in blocks for i in range(block.size)]
@@ -113,7 +113,11 @@ def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
 def mask_of(model: LanguageModel) -> int:
     """Return the id of the model's mask token. Raises ModelError if the tokenizer has none."""
     if model.tokenizer.mask_id is None:
-        raise ModelError("the tokenizer has no mask token", where=model.name, hint="use lp, a causal method")
+        raise ModelError(
+            "the tokenizer has no mask token",
+            where=model.name,
+            hint="use a masked model with a mask token, or a causal model with lp",
+        )
     return model.tokenizer.mask_id
 
 
@@ -188,5 +192,8 @@ def method_for(name: str | None, model: LanguageModel | Scores, *, pair: bool = 
             hint=f"use {fitting}",
         )
     if method.pair and not pair:
-        raise MethodError(f"method '{name}' compares the two sentences of a pair", hint="use it with minimal-pairs")
+        raise MethodError(
+            f"method '{name}' compares the two sentences of a pair and cannot score one sentence alone",
+            hint="use it with the instrument minimal-pairs",
+        )
     return method

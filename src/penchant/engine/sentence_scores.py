@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class SentenceScore:
     """The score of one sentence before normalisation, with the values of its tokens.
 
-    `n` is |S|, the number of tokens without special tokens, None if a table of scores lacks it. `tokens` are the tokens
-    that the method uses (all tokens, except for `pll-shared`), `ids` their token ids, and `token_logprobs` their
-    natural log-probabilities, NaN for tokens that are not scored.
+    `n` is |S|, the number of tokens without special tokens, or None if a table of scores lacks it. `tokens` are the
+    tokens that the method uses (only the shared tokens for `pll-shared`, otherwise all), `ids` their token ids, and
+    `token_logprobs` their natural log-probabilities, NaN for tokens that are not scored.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Backend that sends parallel requests to the server of a served model, and the choice of a backend."""
+"""Backend that sends parallel requests to a server, and a function that chooses the backend of a model."""
 
 from __future__ import annotations
 

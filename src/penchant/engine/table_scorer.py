@@ -50,7 +50,7 @@ class GivenScorer(Scorer):
         listed = list(places)
         for place in listed:
             if place[1] != (0, len(place[0])):
-                message = "is scored given the text before it, but a table has only scores of whole texts"
+                message = "only a part of the text is to be scored, but a table has only scores of whole texts"
                 raise DataError(message, where=place[-1], hint="use a language model, or remove the item")
         return super().encode_places(listed, gaps=gaps)
 

@@ -25,7 +25,7 @@ _REMEDY = "count them with penchant corpus unigrams and this model"
 
 @dataclass(frozen=True, slots=True)
 class Unigrams:
-    """Frequencies of a tokenizer's tokens; `counts` (ids,) is indexed by token id, and 0 for special tokens.
+    """Frequencies of a tokenizer's tokens; `counts` is indexed by token id, and is 0 for special tokens.
 
     With N tokens counted and V entries in the `vocabulary`, both without special tokens, the probability of a token is
     (count + 1) / (N + V) (Laplace smoothing); the probabilities sum to 1.
@@ -130,7 +130,7 @@ def _of_another(message: str, model: str, file: Path, line: int | None = None) -
 
 
 def _record(file: Path) -> dict[str, Any] | None:
-    """Return the provenance record in a table, None if it contains none. Raises DataError if the record is damaged."""
+    """Return the provenance record in a table, or None if there is none. Raises DataError if the record is damaged."""
     import polars as pl
 
     try:

@@ -69,7 +69,10 @@ class VectorStore:
         self._refresh()
 
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Return the distinct keys not in the store, in the given order, after loading what other processes added."""
+        """Return the distinct keys not in the store, in the given order.
+
+        Parts that other processes have added to the store are loaded first.
+        """
         self._refresh()
         distinct = list(dict.fromkeys(keys))
         return [distinct[i] for i in np.flatnonzero(self._positions(_bytes(distinct)) < 0)]
@@ -207,7 +210,7 @@ def _digest(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Number of distinct words whose vectors were already in the store, and number whose vectors were computed."""
+    """Numbers of distinct words whose vectors were already in the store (`stored`) or were computed (`computed`)."""
 
     stored: int
     computed: int

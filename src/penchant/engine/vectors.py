@@ -92,9 +92,9 @@ class VectorReader(Asker):
     ) -> Iterator[NDArray[np.float32]]:
         """Return an iterator over the vectors (layers, d) of the word in each (text, span, location), in order.
 
-        Vectors are pooled over the tokens that overlap the span, with the pooling `pieces`. Neighbouring words with the
-        same text share a forward pass. Raises MethodError for an unknown layer or pooling, DataError for an unsuitable
-        word (see `usable`).
+        Vectors are pooled over the tokens that overlap the span, with the pooling `pieces`. Consecutive places
+        in the same text share a forward pass. Raises MethodError for an unknown layer or pooling, DataError for an
+        unsuitable word (see `usable`).
         """
         layers = resolved_layers(self.model, layers)
         check_pooling(pieces)

@@ -59,7 +59,7 @@ class _Text:
 
 
 class _Want(NamedTuple):
-    """Meaning of a requested value of a token: "logprob", "entropy", or "boundary" (−B before it, see `WordScorer`)."""
+    """Meaning of a requested value of a token; "boundary" is −B of the context before the token (see `WordScorer`)."""
 
     token: int
     what: Literal["logprob", "entropy", "boundary"]

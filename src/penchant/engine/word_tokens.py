@@ -28,7 +28,10 @@ UNKNOWN = "unknown to the tokenizer"
 
 @dataclass(frozen=True, slots=True)
 class WordSpan:
-    """A word in an encoded text; `pieces` are the indices of its tokens, `reason` says why it is unusable, or is ""."""
+    """A word in an encoded text.
+
+    `pieces` are the indices of its tokens. `reason` says why the word is unusable; it is "" if the word is usable.
+    """
 
     text: str
     span: Span
@@ -44,7 +47,10 @@ class WordSpan:
 
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return non-negative layer indices (0: embeddings). Raises MethodError if `layers` is empty or one is invalid."""
+    """Return non-negative layer indices (0: embeddings).
+
+    Raises MethodError if `layers` is empty or contains an invalid index.
+    """
     most, readable = model.network.layers, model.network.readable
     pools = len(readable) <= most
     hint = f"choose 0 to {most}, or −1" if not pools else f"choose {', '.join(map(str, readable))} or −1"

@@ -42,9 +42,10 @@ class VocabularyRow:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Result of an import: the number of words written, and the lines omitted (without expression or repeated).
+    """Result of an import: the number of words written, and the line numbers of rows omitted.
 
-    `added` are the columns that conditions test but the vocabulary lacks; they are written as empty columns.
+    Rows are omitted if they have no expression (`without_expression`) or repeat an earlier row (`repeated`). `added`
+    are the columns that conditions test but the vocabulary lacks; they are written as empty columns.
     """
 
     words: int

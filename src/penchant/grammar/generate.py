@@ -45,7 +45,7 @@ class GeneratedPair:
     """Acceptable and unacceptable sentence of a minimal pair, with their words by slot.
 
     `lengths` has the number of tokens under each tokenizer, which is equal for both sentences; `context` is the index
-    of the context from which the pair was drawn, and `checks` the number of bad sentences checked in it.
+    of the context from which the pair was drawn, and `checks` the number of bad sentences checked in this context.
     """
 
     good: str
@@ -296,8 +296,8 @@ def _too_few(grammar: Grammar, paradigm: str, n: int, statistics: Statistics, ch
     if statistics.duplicates:
         reasons.append(f"{statistics.duplicates} repeated an earlier pair")
     message = (
-        f"yields {statistics.pairs} of {n} distinct pairs: of {statistics.contexts} "
-        f"{for_one(statistics.contexts, 'contexts')} {', '.join(reasons)}"
+        f"yields {statistics.pairs} distinct pairs instead of {n}: of {statistics.contexts} "
+        f"{for_one(statistics.contexts, 'contexts')}, {', '.join(reasons)}"
     )
     hint = "add words to the tables, or request fewer pairs" + (" or tokenizers" if statistics.given_up else "")
     return DataError(message, where=f"{grammar.files[0]}, paradigms.{paradigm}", hint=hint)

@@ -31,7 +31,7 @@ HINT = "see penchant schema grammar"
 
 
 def _as_text(value: object) -> str:
-    """Return a value as a string. Raises ValueError if YAML has read it as another type, as it does `true`."""
+    """Return a string or a number as a string. Raises ValueError if YAML has read the value as another type."""
     if value is None or not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"expected a string, got {value!r}: put quotes around a word that YAML reads as another type")
     return as_text(value)
@@ -64,7 +64,7 @@ class _Strict(BaseModel):
 
 
 class WordCategoryEntry(_Strict):
-    """Category of words; its key is its name."""
+    """Category of words; its key in `categories` is its name."""
 
     file: Annotated[
         Text | None, Field(description="the table of its words; if none, they are in the tables of `lexicon`")
@@ -103,8 +103,8 @@ class SlotEntry(_Drawn):
 class VaryEntry(_Drawn):
     """Rules for redrawing a slot for the bad sentence.
 
-    Omitted keys are as for the good sentence, including the values chosen there. The slot's own name refers to its word
-    in the good sentence.
+    For an omitted key, the rule of the good sentence applies, with the values chosen there. The slot's own name refers
+    to its word in the good sentence.
     """
 
     category: Annotated[Texts | None, Field(min_length=1)] = None
@@ -112,7 +112,7 @@ class VaryEntry(_Drawn):
 
 
 class ParadigmEntry(_Strict):
-    """Paradigm of minimal pairs; its key is its name.
+    """Paradigm of minimal pairs; its key in `paradigms` is its name.
 
     In a sentence, `{slot}` is the lemma and `{slot:plural}` the form in the column `plural`. `{slot:number}` is the
     form in the column named by the value of the feature `number`, and `{slot:past.gender.number}` the form in a column

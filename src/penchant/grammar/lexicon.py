@@ -105,7 +105,7 @@ def _category(row: FileRow, file: Path, owner: str | None) -> str:
 
 
 def _cell(row: FileRow, file: Path, column: str, *, needed: bool = False) -> str:
-    """Return the text of a cell in NFC; "" if the cell is blank or the column is missing.
+    """Return the text of a cell in NFC, or "" if the cell is blank or the column is missing.
 
     Raises DataError if a value is invalid or if the column is `needed` but missing.
     """
@@ -158,7 +158,7 @@ def _check_kinds(name: str, entry: WordCategoryEntry, source: YamlDocument) -> N
     for key, declared in (("restrictions", entry.restrictions), ("forms", entry.forms)):
         for number, column in enumerate(declared):
             if column in taken[key]:
-                message = f"the column '{column}' already has another use"
+                message = f"the column '{column}' is already the category, the lemma or a restriction"
                 raise source.error(("categories", name, key, str(number)), message)
 
 

@@ -286,7 +286,7 @@ class _Reader:
 
     def _check_use(self, good: SentenceTemplate, bad: SentenceTemplate) -> None:
         if not self.vary and good.pieces == bad.pieces:
-            raise self.error(("bad",), "the bad sentence equals the good one", "list the slots that differ under vary")
+            raise self.error(("bad",), "the bad sentence equals the good one", "list under vary the slots that differ")
         read = {reference.slot for reference in bad.references}
         for slot in self.vary.values():
             read |= {name for pairs in slot.agree.values() for name, _ in pairs if name != slot.name}

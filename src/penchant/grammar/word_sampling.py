@@ -26,7 +26,7 @@ class WordChoice:
         self._texts: dict[tuple[tuple[str, bool], ...], str | None] = {}
 
     def text(self, reference: FormReference) -> str | None:
-        """Return the form for a reference; None if the word lacks the form, or a feature has no value or several."""
+        """Return the form for a reference, or None if the word lacks the form or a feature has no value or several."""
         if reference.parts not in self._texts:
             self._texts[reference.parts] = self._form(reference)
         return self._texts[reference.parts]
@@ -78,7 +78,7 @@ def _taking(choices: list[WordChoice], takes: Sequence[tuple[str, WordChoice]]) 
 
 
 class Rule:
-    """Rule for drawing a slot's word given the words of other slots; `references` are the forms inserted."""
+    """Rule for drawing a slot's word, which must fit the words of other slots and have the forms in `references`."""
 
     def __init__(self, slot: Slot, references: Sequence[FormReference], drawing: Drawing) -> None:
         self.slot = slot
@@ -134,7 +134,7 @@ class Rule:
         return True
 
     def draw(self, rng: random.Random, words: Words) -> WordChoice | None:
-        """Return a word drawn uniformly from the words that fit; None if no word fits."""
+        """Return a word drawn uniformly from the words that fit, or None if no word fits."""
         candidates = self.candidates(words)
         if not candidates:
             return None
@@ -191,11 +191,11 @@ class Drawing:
         return choice
 
     def draw_good(self, rng: random.Random) -> dict[str, WordChoice] | str:
-        """Draw the words of a good sentence; return the name of a slot instead if no word fits it."""
+        """Return the words drawn for a good sentence, or the name of a slot if no word fits this slot."""
         return _draw(self.good, rng, {})
 
     def draw_bad(self, rng: random.Random, good: Words) -> dict[str, WordChoice] | str:
-        """Draw the words of a bad sentence for a good one; return the name of a slot instead if no word fits it."""
+        """Return the words drawn for the bad sentence of a pair, or the name of a slot if no word fits this slot."""
         return _draw(self.bad, rng, good)
 
 
@@ -233,5 +233,5 @@ def capitalised(text: str, language: str = "und") -> str:
 
 
 def first_letter(text: str) -> int | None:
-    """Return the character offset of the first letter or digit; None if there is none."""
+    """Return the character offset of the first letter or digit, or None if there is none."""
     return next((at for at, character in enumerate(text) if character.isalnum()), None)

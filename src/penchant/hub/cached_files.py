@@ -76,7 +76,7 @@ def giving_up() -> Any:
 
 
 def cached_digest(path: Path) -> str:
-    """Return the hash in the name of a cached file's blob; "" if the file is not a link to a blob in the cache."""
+    """Return the hash in the name of a cached file's blob, or "" if the file is not a link to a blob in the cache."""
     blobs = [folder.parent / "blobs" for folder in path.parents if folder.name == "snapshots"]
     target = path.resolve()
     return target.name if path.is_symlink() and blobs and target.parent == blobs[0].resolve() else ""

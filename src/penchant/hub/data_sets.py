@@ -37,7 +37,7 @@ def is_hub(name: str | Path) -> bool:
 
 @contextmanager
 def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Pin revisions to the `known` commits, keyed by OWNER/NAME@REVISION, within the block.
+    """Pin revisions to the `known` commits, keyed by OWNER/NAME@REVISION, within the `with` block.
 
     Yields a mapping of the known commits, to which the commits of other requested revisions are added.
     """
@@ -50,7 +50,7 @@ def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 
 def address(path: str | Path) -> str:
-    """Return the hub address, with the commit, of a file or directory in the local cache; "" for other paths."""
+    """Return the hub address, with the commit, of a file or directory in the local cache, or "" for other paths."""
     match = HUB_DATA.fullmatch(str(path))
     if match is None:
         return ""
@@ -138,8 +138,8 @@ def pinned_url(name: str) -> str:
 def fetched(name: str | Path) -> list[Path]:
     """Return the cached paths of a hub address, after downloading missing files; raise DataError if that fails.
 
-    For a pattern, the paths are the matching files, sorted; for a directory, the only path is the directory's, after
-    download of the files directly inside it.
+    For a pattern, the paths are those of the matching files, sorted. For a directory, the files directly inside it are
+    downloaded, and its own path is the only one returned.
     """
     data = HubData.of(name)
     return _Fetching(data, data.commit()).places()
@@ -147,7 +147,7 @@ def fetched(name: str | Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Fetching:
-    """Download of the files of a hub address at a commit."""
+    """Download of the files that a hub address selects from a commit."""
 
     data: HubData
     commit: str
@@ -207,7 +207,7 @@ class _Fetching:
         return storage(self.data.name, "dataset") / _LISTS / f"{self.commit}.json"
 
     def _remembered(self) -> list[str]:
-        """Return the cached list of the commit's files; an empty list if none is cached."""
+        """Return the cached list of the commit's files, or an empty list if there is no such cache."""
         try:
             return list(json.loads(read_text(self._memory)))
         except (DataError, ValueError, TypeError):

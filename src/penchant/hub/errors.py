@@ -79,7 +79,7 @@ def explained(
 def _refused(
     error: Exception, name: str, revision: str | None, file: str, wanted: RepositoryKind
 ) -> tuple[str, str] | None:
-    """Return the reason and the hint if the hub lacks the repository or file, or refuses access; None otherwise."""
+    """Return the reason and the hint if the hub lacks the repository or file or refuses access, otherwise None."""
     from huggingface_hub import constants
     from huggingface_hub import errors as hub
 

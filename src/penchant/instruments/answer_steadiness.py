@@ -1,4 +1,4 @@
-"""Steadiness of a chat model's answers over option orders and replies, and agreement of replies with probabilities."""
+"""Estimates of how steady a chat model's answers are, and of how well its replies agree with its probabilities."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ STEADINESS = (OVER_ORDERS, TURNED, OVER_REPLIES, MISMATCH, *SHARES.values())
 def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str) -> Iterator[Estimate]:
     """Yield estimates of how steady the answers to `items` are; `scale` has one value per option.
 
-    Without a scale, the spread over orders is the mean over options of the spread of their probabilities, and the
-    spread over replies is not estimated.
+    If `scale` is None, the spread over orders is the standard deviation of an option's probability over orders,
+    averaged over options, and the spread over replies is not estimated.
 
-    `items` has the columns order_probabilities, probabilities (both may be empty), readings and chosen (see
-    `elicitation_columns`). Items are independent; replies are clustered by item. `noun` is the items' plural noun.
+    `items` has the columns order_probabilities, probabilities (the lists in both may be empty), readings and chosen
+    (see `elicitation_columns`). Items are independent; replies are clustered by item. `noun` is the items' plural noun.
     """
     tables = [np.array(each) for each in items["order_probabilities"].to_list() if each]
     widest = 1.0 if scale is None else float(np.ptp(scale))
@@ -72,7 +72,7 @@ def steadiness(items: pl.DataFrame, scale: Array | None, level: float, noun: str
 
 
 def _differs(likeliest: int, chosen: Sequence[int]) -> float:
-    """Return 1 if the likeliest option is not the one most often chosen in replies, 0 if it is, ½ if others tie."""
+    """Return 0 if replies choose the likeliest option most often, ½ if it ties with other options, 1 otherwise."""
     counts = Counter(chosen)
     most = max(counts.values())
     usual = [option for option, count in counts.items() if count == most]
@@ -86,8 +86,8 @@ MANY = 0.1
 def steadiness_cautions(rows: Sequence[Estimate], noun: str) -> Iterator[Note]:
     """Yield cautions if the likeliest option often changes with the order or differs from the usual reply.
 
-    A further caution is about replies that often choose no option. `rows` are estimates of `steadiness`, `noun` is the
-    plural noun for the items.
+    Another caution is raised if replies often choose no option. `rows` are the estimates from `steadiness`, `noun` is
+    the plural noun for the items.
     """
     for measure, code in ((TURNED, "order-decides"), (MISMATCH, "replies-differ")):
         shares = [row.value for row in rows if row.measure == measure]

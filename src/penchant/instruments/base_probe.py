@@ -85,7 +85,7 @@ class Probe(Settings, ABC, Generic[M]):
     def files(self, base: Sequence[Path]) -> list[Path]:
         """Return all data files that the probe reads, looked up in the directories `base`.
 
-        Sentences that a study has yet to draw are not included. Raises DataError if a file is not found.
+        A file of sentences that a study has yet to sample is not included. Raises DataError if a file is not found.
         """
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Probe(Settings, ABC, Generic[M]):
 
     @abstractmethod
     def summarise(self, measured: M) -> Iterable[Estimate]:
-        """Return the estimates computed from a measurement, without a model."""
+        """Return the estimates of a measurement, computed without the model."""
 
     def settle(self, model: Model) -> Self:
         """Return the probe with all model-dependent parameters set.
@@ -127,11 +127,11 @@ class Probe(Settings, ABC, Generic[M]):
         return ()
 
     def reading(self, model: LanguageModel) -> LanguageModel:
-        """Return the model, wrapped so that it uses equivalent spellings if `equivalents` is true."""
+        """Return the model, wrapped to use equivalent spellings if `equivalents` is true, and unchanged otherwise."""
         return with_equivalents(model) if self.equivalents else model
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Return the (text, location) pairs that the model must be able to encode; by default all."""
+        """Return the (text, location) pairs that the model must be able to encode; by default all `texts`."""
         return texts
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds | None:
@@ -189,7 +189,7 @@ class Probe(Settings, ABC, Generic[M]):
         scores.require(text for text, _ in self.texts(base))
 
     def result(self, measured: M, signature: Signature, base: Sequence[Path] = ()) -> Result:
-        """Return the result of a measurement, without a model. Call it on the probe returned by `settle`."""
+        """Return the result of a measurement, computed without the model. The probe must come from `settle`."""
         estimates = list(self.summarise(measured))
         summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
         cautions = tuple(dict.fromkeys((*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))))

@@ -39,7 +39,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
 
     A subclass defines `row`, `question` and `measures`. `elicit: sentence` scores the question followed by each option.
     Items have the column `weights`, a list with the weight of each option: 1 for the likeliest (divided among equally
-    likely ones), or with `elicit: answer` its share of the replies that choose an option; null if no reply does.
+    likely ones), or with `elicit: answer` its share of the replies that choose an option; null if there are none.
     """
 
     options: ClassVar[int]
@@ -64,7 +64,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return ChoiceQuestion(text, tuple(options), item[0])
 
     def texts_of(self, item: tuple[str, R]) -> Sequence[str]:
-        """Return the sentences of a row, or the texts of its question to a chat model."""
+        """Return the sentences of a row or, if it is put to a chat model, the texts of its question."""
         if not self.asks:
             return super().texts_of(item)
         return [text for text, _ in spoken([self.asked_of(item)], self._phrases())]
@@ -80,7 +80,8 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
     def settle(self, model: Model) -> Self:
         """Return the probe with its method set.
 
-        Raises MethodError or ModelError if the model does not support the method.
+        Raises MethodError if a parameter does not suit the model or another parameter, or ModelError if the model
+        does not support the probe.
         """
         if not self.asks:
             return super().settle(model)
@@ -137,7 +138,7 @@ class ChoiceProbe(Elicited, RowProbe[R], Generic[R]):
         return found
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Return cautions about answers that depend on the order of options, and about questions without an answer."""
+        """Yield cautions about answers that depend on the order of options, and about questions without an answer."""
         lost = measured.items["weights"].null_count()
         if lost:
             yield Note("items-without-option", lost=lost, of=len(measured.items), noun=self.noun)

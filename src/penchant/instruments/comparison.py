@@ -1,4 +1,4 @@
-"""Comparisons of two results on the same items, shared by the instruments."""
+"""Classes and functions with which instruments compare two results on the same items."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class ComparedSide(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class ScoredComparison(Generic[S]):
-    """Comparison of two results on the same items, by every score that both have.
+    """Comparison of two results on the same items, in every score that both results have.
 
-    If they have no score in common, the first score of each is compared. `estimates` computes the differences in one
+    If there is no such score, the first score of each is compared. `estimates` computes the differences in one
     score, whose name goes into the column named by `score`; the last argument of `estimates` is true if two different
     scores or methods are compared, in which case only unitless measures are comparable. Holm's correction is applied
-    within each `family`. The signatures may differ in model, dtype, `SCORING` and the `free` keys.
+    within the families that `family` returns. The signatures may differ in model, dtype, `SCORING` and the `free` keys.
     """
 
     settings: type[S]
@@ -125,7 +125,7 @@ def of_one_model(first: str, second: str) -> bool:
 
 
 def difference(measure: str) -> str:
-    """Return the name of the difference between two results in a measure."""
+    """Return the name that a measure has in a comparison, where its value is a difference."""
     return f"difference of {measure}"
 
 

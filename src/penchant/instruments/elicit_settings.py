@@ -13,7 +13,7 @@ Elicit = Literal["sentence", "chat", "answer"]
 
 
 class Phrases(BaseModel):
-    """The phrases of a language for questions with options."""
+    """Phrases in one language for putting questions with options and for reading the replies."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     label: Written

@@ -75,7 +75,7 @@ def orders_of(options: int, how: str) -> list[Order]:
     """Return the orders in which to list a number of options.
 
     `how` is `all` (every permutation) or `balanced` (the rotations of the list and of its reverse). Raises
-    MethodError if there are fewer than two options, or too many.
+    MethodError if there are fewer than two options, or more than `how` allows.
     """
     if not 2 <= options <= (_MOST_REORDERED if how == "all" else len(_LETTERS)):
         most = f"give 2 to {len(_LETTERS)} options"
@@ -149,7 +149,7 @@ MOST_TOKENS = 32
 
 
 def reading(reply: str, options: Sequence[str], order: Order, phrases: Phrases) -> tuple[str, int | None]:
-    """Return the reading of a reply, and the number of the option that it chooses, or None.
+    """Return the code of a reply's reading and the number of the option that it chooses (None if it chooses none).
 
     A reply is an `OPTION` if it begins, perhaps after an opening such as "my answer is", with an option's letter,
     alone or before a punctuation mark, or with its text. A letter with the text of another option is `UNREAD`. Other
@@ -217,7 +217,7 @@ def signed_phrases(phrases: Phrases) -> dict[str, object]:
 
 
 def signed_elicitation(settings: Elicited, model: LanguageModel) -> dict[str, object]:
-    """Return the signature fields of questions put to a chat model."""
+    """Return the signature fields that describe how questions are put to a chat model."""
     drawn = {"samples": settings.samples, "temperature": f"{settings.temperature:g}", "most-tokens": MOST_TOKENS}
     return {
         "reply": settings.reply,

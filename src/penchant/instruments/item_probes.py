@@ -110,7 +110,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
 
 
 def score_columns(role: str, scores: Sequence[SentenceScore]) -> dict[str, pl.Series]:
-    """Return the columns of an item table for the sentences of one role, such as "good".
+    """Return the columns that the sentences of one role, such as "good", add to a table of items.
 
     They are the text, the number of tokens, the score, the tokens and the token log-probabilities (null for tokens that
     are not scored).

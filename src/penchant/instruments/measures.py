@@ -1,4 +1,4 @@
-"""Measures that an instrument declares: means and contrasts over its items, their estimates and differences."""
+"""Means and contrasts that an instrument declares as its measures, and their estimation from items."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Mean:
     """Mean over all items, and over the items at each level of the column `by`.
 
     `of` is a column of the items, or a pair of sentences, whose value is the score of the first minus the score of the
-    second. With `share`, the measure is the proportion of items with a value above 0; a tie contributes one half. Items
-    with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions against
-    one half. `margin` is the smallest effect of interest in the unit of the measure; None means 0.05 for
-    proportions and 0.1 otherwise, which suits log-probabilities (a change of the odds by a tenth). If not `tested`,
-    only differences between models are tested, as for an accuracy, which has no natural null value. Items without a
-    value of `of` are left out. `ends` are the ends of the scale of `of`, which bound the intervals; if they are 0 and
-    1, intervals over clusters are computed on the logit scale.
+    second. If `share` is true, the measure is the proportion of items with a value above 0; a tie contributes one half.
+    Items with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions
+    against one half. `margin` is the smallest effect of interest in the unit of the measure; None means 0.05 for
+    proportions (0.02 for differences between models) and 0.1 otherwise, which suits log-probabilities (a change of the
+    odds by a tenth). If `tested` is false, only differences between models are tested, as for an accuracy, which has no
+    natural null value. Items without a value of `of` are left out. `ends` are the ends of the scale of `of`, which
+    bound the intervals; if they are 0 and 1, intervals over clusters are computed on the logit scale.
     """
 
     name: str
@@ -75,8 +75,8 @@ class Mean:
 class Contrast:
     """Difference between the means of a measure at two `levels` of the column `between`, first minus second.
 
-    `of`, `by`, `share`, `clusters` and `margin` are as in `Mean`; with clusters, every cluster has the same weight.
-    Contrasts are tested against 0.
+    `of`, `by`, `share`, `clusters` and `margin` are as in `Mean`; if `clusters` is set, every cluster has the same
+    weight. Contrasts are tested against 0.
     """
 
     name: str
@@ -137,7 +137,7 @@ def values(items: pl.DataFrame, measure: Measure) -> Array:
 def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str, *, levels: bool) -> None:
     """Raise MethodError if the items lack a column that a measure uses, or if a measure's margin is not above 0.
 
-    With `levels`, a missing level of a contrast is also an error. `where` locates the measures in the message.
+    If `levels` is true, a missing level of a contrast is also an error. `where` locates the measures in the message.
     """
     for measure in measures:
         if measure.margin is not None and not measure.margin > 0:

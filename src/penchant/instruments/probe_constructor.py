@@ -29,8 +29,9 @@ _BOUNDS = {"Gt": "above", "Ge": "at least", "Lt": "below", "Le": "at most"}
 class Called(ModelMetaclass):
     """Metaclass of probes: an invalid call raises a one-line error, and tables are accepted in place of files.
 
-    The data, a field with `kw_only=False`, may be the first argument by position. The decorator `dataclass_transform`
-    shows the fields to type checkers as parameters; mypy does not look for it in pydantic's own metaclass.
+    The data, a field with `kw_only=False`, may be passed as the first positional argument. The decorator
+    `dataclass_transform` shows the fields to type checkers as parameters; mypy does not look for it in pydantic's own
+    metaclass.
     """
 
     if not TYPE_CHECKING:  # pyright takes the __call__ of a metaclass for the whole signature

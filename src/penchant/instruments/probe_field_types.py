@@ -59,7 +59,7 @@ class Written:
     """Metadata of a field's type: how the field is written in a signature.
 
     An example is `Annotated[list[str] | None, Written(none="all")]`. `none` replaces None, and `separator` joins the
-    values of a list. With `citation`, the field names files, which a signature cites by name and hash.
+    values of a list. If `citation` is true, the field names files, which a signature cites by name and hash.
     """
 
     none: str = "none"
@@ -137,7 +137,7 @@ _PLAIN = Written()
 
 
 def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
-    """Return the signature field for the `columns`, by field, not named like their field; empty if there are none."""
+    """Return the signature field that lists the columns whose names differ from their fields; empty if none does."""
     several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
     named = [f"{field}={column}" for field, names in several for column in names if column != field]
     return {"columns": join_names(named)} if named else {}

@@ -120,7 +120,7 @@ def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
     if abstract:
         return f"its probe does not implement {', '.join(abstract)}"
     missing = [path.name for path in template_files(loaded) if not path.exists()]
-    return f"its files are not installed: {', '.join(missing)}" if missing else ""
+    return f"its template files are not installed: {', '.join(missing)}" if missing else ""
 
 
 def template_files(described: Instrument) -> list[Path]:
@@ -315,7 +315,7 @@ def placed(
 
 
 def fault(error: Exception) -> str:
-    """Describe in one line an error in another package's instrument, or in penchant's code called by it.
+    """Describe in one line an error in another package's instrument, or in code of penchant that the instrument calls.
 
     The line names the instrument, the error, and the function, file and line; it is empty for any other error.
     """

@@ -1,4 +1,4 @@
-"""Description of an instrument based on a row probe: views, comparison and default text derived from its measures."""
+"""Construction of an `Instrument` from a row probe, whose measures determine views, comparison and default text."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from penchant.wording.templates import Text, document
 def instrument_of(probe: type[RowProbe[Any]]) -> Instrument:
     """Return the instrument of a probe that runs on the rows of a table.
 
-    Its text is in `text.yaml` in the folder of the probe: title, question, and under `prose` methods and limits, each a
-    list of paragraphs. Titles of tables and figures are optional.
+    The instrument's text is in `text.yaml` in the probe's folder: `title`, `question` and, under `prose`, `methods` and
+    `limits`, each a list of paragraphs. Titles of tables and figures are optional.
     """
 
     def differences(a: pl.DataFrame, b: pl.DataFrame, settings: RowProbe[Any]) -> Iterator[Estimate]:
@@ -101,7 +101,7 @@ def _slug(measure: Measure) -> str:
 
 
 def _shown(measure: Measure, noun: str, *, gap: bool = False) -> Shown:
-    """Return the number format of a measure or, with `gap`, of its differences between models."""
+    """Return the number format of a measure or, if `gap` is true, of its differences between models."""
     if not measure.share:
         return Shown("+.3f", noun)
     if gap or isinstance(measure, Contrast):

@@ -87,7 +87,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         """Return the sentences that a model scores for a row, by name; the names are the same for all rows."""
 
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Return the items with additional columns for the measures; by default the items themselves.
+        """Return the items with additional columns for the measures; by default the items unchanged.
 
         For each sentence NAME, the items have the columns NAME, score_NAME and tokens_NAME, besides the columns of the
         row.
@@ -109,7 +109,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     def read(self, *paths: Path) -> list[tuple[str, R]]:
         """Read the rows, each with its file and line. Raises DataError naming file, line and field.
 
-        With several tables, each id begins with the name of its file.
+        If there are several tables, each id begins with the name of its file without the suffix.
         """
         found: list[tuple[str, R]] = []
         for path in paths:
@@ -139,7 +139,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return item[0]
 
     def group(self, item: tuple[str, R]) -> str:
-        """Return the row's value in the first column `by` of the measures; an empty string if no measure has one."""
+        """Return the row's value in the column `by` of the first measure that has one; "" if no measure has one."""
         levels = [measure.by for measure in self.measures if measure.by]
         return str(getattr(item[1], levels[0], "")) if levels else ""
 

@@ -61,7 +61,7 @@ class Session:
         """The scorer of the model. Raises ModelError for word vectors, which are not scored."""
         if self._scorer is None:
             language_model(self.model)
-            raise RuntimeError("use a session in a with statement")
+            raise RuntimeError("the session is not open: use it in a with statement")
         return self._scorer
 
     @property
@@ -78,7 +78,7 @@ class Session:
         self.run.progress(done * self._share, self._total)
 
     def folder(self) -> Path:
-        """Return the folder for vectors: next to the cache, or without a cache a temporary folder for the session."""
+        """Return the folder for vectors, which is next to the cache or, if there is no cache, temporary."""
         if self.run.cache is not None:
             return self.run.cache.with_suffix(".vectors")
         return Path(self._stack.enter_context(tempfile.TemporaryDirectory()))

@@ -58,7 +58,7 @@ class UserTable:
         return cells(self.rows, self.columns[role])
 
     def renamed(self, default: Iterable[str]) -> dict[str, str]:
-        """Return, by role, the columns of the roles in `default` that are not named after their role."""
+        """For the roles in `default`, return the columns whose names differ from their roles, keyed by role."""
         return {role: name for role in default if (name := self.columns.get(role, role)) != role}
 
 
@@ -141,14 +141,14 @@ def _unclear(role: Role, columns: Sequence[str], table: UserTable) -> DataError:
     named = ", ".join(f"'{name}'" for name in columns) or "no other columns"
     example = columns[0] if columns else "NAME"
     return DataError(
-        f"which column holds {role.what}? The table has {named}",
+        f"it is unclear which column holds {role.what}: the table has {named}",
         file=table.path,
         hint=f'name it: --column {role.name}="{example}"',
     )
 
 
 def _by_header(role: Role, free: Sequence[str], table: UserTable) -> list[str]:
-    """Return the `free` columns whose header is one of the role's names, else those with such a name in the header."""
+    """Return the `free` columns whose header is one of the role's names or, if there are none, contains one."""
     same = [name for name in free if _folded(name) in role.names]
     return same or [name for name in free if not {*_WORD.findall(_folded(name))}.isdisjoint(role.names)]
 

@@ -1,4 +1,4 @@
-"""Defects in the writing of paired sentences that are unrelated to the contrast of the pair.
+"""Defects in the writing of paired sentences, apart from the intended contrast of a pair.
 
 They are acceptability marks, missing final punctuation, wrongly decoded letters, irregular white space, inconsistent
 quotation marks and inconsistent capitals, all of which affect the scores of a model.
@@ -56,8 +56,8 @@ class _Kind:
 def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
     """Yield a note for each kind of defect found in the pairs.
 
-    For the first and for the second sentences of the pairs, called by their `names`, the note gives the number of
-    affected sentences and the lines of a few of them. If the defect may be intentional, the note also lists the groups
+    The note gives the number of affected sentences and the lines of a few of them, separately for the first and the
+    second sentences, which it calls by their `names`. If the defect may be intentional, the note also lists the groups
     of two or more pairs in which every pair has the defect.
     """
     sizes = Counter(pair.group for pair in pairs)
@@ -96,7 +96,7 @@ def _marked(text: str) -> bool:
 
 
 def beginning_marks(first: str, second: str) -> Sides:
-    """Flag the sentences that begin with an acceptability mark; a # at the beginning of both is a hashtag."""
+    """Flag the sentences that begin with an acceptability mark; if both begin with # (a hashtag), flag neither."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":
         return False, False
     return _begins(first), _begins(second)
@@ -115,7 +115,7 @@ def without_mark(text: str) -> str:
 
 
 def _marks(first: str, second: str) -> Sides:
-    """Flag the sentences that have an acceptability mark at either end; a # at the beginning of both is a hashtag."""
+    """Flag the sentences with an acceptability mark at either end; if both begin with # (a hashtag), flag neither."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":
         return False, False
     return _marked(first), _marked(second)

@@ -54,7 +54,7 @@ def _tokens(encoding: Encoding) -> Iterable[tuple[int, tuple[int, int]]]:
 def known_texts(
     model: LanguageModel, texts: Sequence[tuple[str, str]], on_unknown: OnUnknown
 ) -> Sequence[tuple[str, str]]:
-    """Return the (text, location) pairs to give to a model; with `skip`, only texts known to its tokenizer."""
+    """Return the (text, location) pairs; if `on_unknown` is "skip", only those that the model's tokenizer knows."""
     if on_unknown == "stop":
         return texts
     parts = unknown_parts(model, (text for text, _ in texts))
@@ -69,10 +69,10 @@ def known_items(
     on_unknown: OnUnknown,
     noun: str,
 ) -> tuple[list[T], tuple[Note | str, ...]]:
-    """Return the items with known text only, and notes on items skipped or encoded in an equivalent spelling.
+    """Return the items without unknown text, and notes on items skipped or encoded in an equivalent spelling.
 
-    `noun` is the plural noun for the items. Raises DataError if every item has unknown text, or with `stop` if any
-    item has; the message then names up to six locations and counts the affected items.
+    `noun` is the plural noun for the items. Raises DataError if every item has unknown text or, if `on_unknown` is
+    "stop", if any item has; in the latter case the message names up to six locations and counts the affected items.
     """
     parts = unknown_parts(model, (text for item in items for text in texts(item)))
     first = [next((part for part in list(islice(parts, len(texts(item)))) if part), "") for item in items]
@@ -101,9 +101,9 @@ def respelt_in(model: LanguageModel) -> Mapping[str, str]:
 
 
 def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[Note | str]:
-    """Yield a note on items with text that a tokenizer knows only in a canonically equivalent spelling, if any.
+    """Yield a note if a tokenizer knows the text of some items only in a canonically equivalent spelling.
 
-    `found` are their locations, `total` is the number of all items, and `where` names the tokenizer.
+    `found` are the locations of these items, `total` is the number of all items, and `where` names the tokenizer.
     """
     if found:
         yield Note("respelt", found=len(found), of=total, noun=noun, where=where, shown=first_of(found, _MOST_NAMED))
@@ -112,8 +112,8 @@ def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Ite
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
     """List (location, unknown substring) pairs as strings, with one entry for a substring found at many locations.
 
-    If there are very many pairs, such an entry names only its first location. Other entries are limited in number; the
-    last entry then counts the rest.
+    The entry names all of these locations, or only the first if there are more than `_MOST_NAMED` pairs. At most
+    `_MOST_NAMED` of the other pairs have an entry each, and a last entry counts the rest.
     """
     by_part: dict[str, list[str]] = {}
     for where, part in lost:

@@ -19,8 +19,8 @@ def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> No
     """Raise ModelError if the adapter of `source`, if any, does not fit; no weights are read.
 
     An adapter does not fit if it belongs to another base model (compared only if both base models are from the hub or
-    both are local), if it has no safetensors weights (unless `pickled`), or if the base model is quantized (`quantized`
-    is the name of its quantization, "" if there is none).
+    both are local), if it has no safetensors weights (unless `pickled` is true), or if the base model is quantized
+    (`quantized` is the name of its quantization, or "").
     """
     adapter = source.adapter
     if adapter is None:
@@ -30,7 +30,9 @@ def require_fitting(source: ModelSource, quantized: str, *, pickled: bool) -> No
         raise ModelError("adapters need the package peft", where=source.given, hint="pip install 'penchant[adapters]'")
     if quantized:
         hint = "merge it into the unquantized base model"
-        raise ModelError(f"quantized weights ({quantized}) cannot take an adapter", where=source.given, hint=hint)
+        raise ModelError(
+            f"an adapter cannot be merged into quantized weights ({quantized})", where=source.given, hint=hint
+        )
     _require_base(source, folder)
     if adapter.local is not None and not is_file(folder / WEIGHTS) and not (pickled and is_file(folder / PICKLED)):
         hint = "save the adapter as safetensors, or use --allow-pickle if you trust its pickled weights"

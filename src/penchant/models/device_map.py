@@ -23,7 +23,7 @@ class Placing:
     """Placement of a model on the requested device, by default the first GPU, or the CPU if there is no GPU.
 
     `auto` spreads a model over the GPUs, layer after layer; `auto+cpu` also places the layers that do not fit on the
-    CPU. No layer is offloaded to disk. `home` is the device of a model that is not spread, else None. Raises ModelError
+    CPU. No layer is offloaded to disk. `home` is the device if the model is not spread, else None. Raises ModelError
     if the device cannot be used, MethodError if spreading needs a package that is not installed.
     """
 
@@ -39,7 +39,7 @@ class Placing:
             raise missing_package("accelerate", "cards", error) from error
 
     def options(self, loader: Any, config: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `loader.from_pretrained` that place the weights; an empty dict for loading on CPU.
+        """Return the arguments of `loader.from_pretrained` that place the weights, or {} if `put` places them.
 
         `given` are the other arguments of `from_pretrained`. Raises ModelError if the model is too large.
         """
@@ -90,10 +90,11 @@ def spread(
     with_cpu: bool,
     given: Mapping[str, Any],
 ) -> dict[str, int | str]:
-    """Return a device for each module of a model, by its name, to spread it over the GPUs and, if `with_cpu`, the CPU.
+    """Return a mapping from module names to devices that spreads a model over the GPUs.
 
-    The GPUs are used evenly if possible. No weights are read. `free` is the number of bytes that may be used on each
-    GPU; `given` are the other arguments of `from_pretrained`. Raises ModelError if the model is too large.
+    The CPU is also used if `with_cpu` is true. The GPUs are used evenly if possible. No weights are read. `free` is
+    the number of bytes that may be used on each GPU; `given` are the other arguments of `from_pretrained`. Raises
+    ModelError if the model is too large.
     """
     import torch
     from accelerate import infer_auto_device_map

@@ -83,7 +83,10 @@ class Digests:
         return self._known(f"stated of {file}", "") or ""
 
     def remember_stated(self, file: str, digest: str) -> None:
-        """Store the hash that the hub reported for `file` (NAME@COMMIT/PATH). Raises CacheError if that fails."""
+        """Store the hash that the hub reported for `file` (NAME@COMMIT/PATH).
+
+        Raises CacheError if the hash cannot be written.
+        """
         self._remember(f"stated of {file}", "", digest)
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:
@@ -141,7 +144,7 @@ class WatchedFiles:
 def stamp(file: Path, *, settled: bool = False) -> str:
     """Return a file's size, times and inode as a string, to detect changes; "" if the file is missing.
 
-    With `settled`, return "" also for a file modified in the last two seconds.
+    If `settled` is true, return "" also for a file modified in the last two seconds.
     """
     try:
         now = file.stat()

@@ -101,7 +101,7 @@ def chat_template(file: Path) -> str | None:
 
 
 def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
-    """Set the pre-tokenizer of a tokenizer that transformers built from a GGUF file to the one used in training.
+    """Give a tokenizer that transformers built from a GGUF file the pre-tokenizer that was used in training.
 
     The file names the pre-tokenizer (`tokenizer.ggml.pre`) but does not contain it, and transformers uses GPT-2's for
     unknown names. If the name is missing or unknown, the pre-tokenizer is inferred from the vocabulary: merges learned

@@ -172,7 +172,7 @@ def intact(given: str, path: Path) -> bool:
 def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest: str, digests: Digests) -> None:
     """Download a file if it is missing, and verify it.
 
-    Raises ModelError if that fails; a damaged file that was just downloaded is removed.
+    Raises ModelError if the download fails or the file is damaged; a damaged file that was just downloaded is removed.
     """
     from huggingface_hub import hf_hub_download
 

@@ -113,7 +113,10 @@ class ModelSource:
         return read_once() if self.is_gguf else nullcontext()
 
     def cited(self, fingerprint: str) -> str:
-        """Return the name cited in signatures: the label, with seven digits of the commit or hash unless bundled."""
+        """Return the name cited in signatures.
+
+        It is the label and, unless the model is bundled, seven digits of the commit or hash.
+        """
         own, _, added = fingerprint.removesuffix(self._text_hash).partition("+")
         name = self.label if self.given.startswith("bundled:") else f"{self.label}@{own.rpartition('@')[2][:7]}"
         text = self._text_hash[: len(SOURCE) + 7]

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Trees(NamedTuple):
-    """Prefix trees of tokens, one per row of a batch: `depths` of the nodes and `ends` of their subtrees (both B, L).
+    """Prefix trees of tokens, one per row of a batch: the `depths` of the nodes and the `ends` of their subtrees.
 
-    A node's depth is its position id. A node is visible to the nodes in the columns from its own to its end, exclusive.
-    Padding has depth 0 and is visible to itself only.
+    Both arrays have shape (B, L). A node's depth is its position id. A node is visible to the nodes in the columns from
+    its own to its end, exclusive. Padding has depth 0 and is visible to itself only.
     """
 
     depths: NDArray[np.int64]

@@ -24,8 +24,8 @@ def sampled_tokens(
 ) -> list[list[int]]:
     """Return at most `most` tokens sampled after each prompt, stopping before the first token that is in `ends`.
 
-    `prompts` (B, L) have equal lengths. The next token is the one with the largest sum of log P/temperature and
-    Gumbel noise, so that its probability is proportional to P^(1/temperature); each row draws its noise from a
+    `prompts`, of shape (B, L), have equal lengths. The next token is the one with the largest sum of log P/temperature
+    and Gumbel noise, so that its probability is proportional to P^(1/temperature); each row draws its noise from a
     generator with its own seed. At temperature 0 the next token is the most probable one.
     """
     noise = [torch.Generator().manual_seed(seed) for seed in seeds]

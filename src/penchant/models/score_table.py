@@ -52,7 +52,7 @@ class ScoredText(BaseModel):
         return self.n_tokens if listed is None else len(listed)
 
     def fault(self) -> tuple[str, str]:
-        """Return the name of an invalid column and a message about it; ("", "") if the row is valid."""
+        """Return the name of an invalid column and a message about it, or ("", "") if the row is valid."""
         lengths = {len(each) for each in (self.tokens, self.logprobs) if each is not None}
         if self.score > 0:
             return "score", f"{self.score:g} is positive, but the log-probability of a text is 0 or less"
@@ -108,7 +108,7 @@ class Scores:
         return () if self.counted else (lacking,)
 
     def require(self, texts: Iterable[str]) -> None:
-        """Raise DataError, with the first missing texts, unless every text has a score."""
+        """Raise DataError, with the first texts that lack a score, unless every text has one."""
         wanted = dict.fromkeys(texts)
         missing = [shortened(text) for text in wanted if text not in self.rows]
         if missing:

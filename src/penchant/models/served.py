@@ -136,7 +136,7 @@ class Completion:
 
 
 class RefusedRequestError(ModelError):
-    """Raised if a server refuses a request, for example one with token ids if it takes only text."""
+    """Raised if a server refuses a request, for example because it takes only text and the request has token ids."""
 
 
 class Client:
@@ -170,7 +170,7 @@ class Client:
         return {key: models[self.address.name].get(key) for key in _STABLE}
 
     def version(self) -> str:
-        """Return the version that the server states; "" if it states none."""
+        """Return the version that the server states, or "" if it states none."""
         parts = urlsplit(self.address.url)
         try:
             stated = self._json("GET", f"{parts.scheme}://{parts.netloc}/version", patient=False)
@@ -187,7 +187,7 @@ class Client:
     def complete(
         self, prompt: list[int] | str, *, top: int = 1, echo: bool = True, patient: bool = True
     ) -> Completion | None:
-        """Return the tokens of a prompt (if `echo`) and one generated token, with log-probabilities.
+        """Return one generated token, after the prompt's tokens if `echo` is true, with log-probabilities.
 
         Returns None if the server gives no log-probabilities. `top` is the number of most probable tokens to return at
         each position; see `_send` for `patient`.
@@ -230,8 +230,9 @@ class Client:
     def _send(self, method: str, url: str, body: object = None, *, patient: bool = True) -> bytes:
         """Return the body of a response with the status 200.
 
-        A request is repeated after a wait if the server is busy or failing and, with `patient`, if it cannot be reached
-        or has an internal error (500). Raises RefusedRequestError for a refused request, ModelError for other failures.
+        A request is repeated after a wait if the server is busy or failing. If `patient` is true, it is also repeated
+        if the server cannot be reached or has an internal error (500). Raises RefusedRequestError for a refused
+        request, ModelError for other failures.
         """
         import httpx2
 
@@ -270,7 +271,7 @@ class Client:
     def _unreachable(self, error: Exception) -> ModelError:
         if "CERTIFICATE" in str(error):
             return self._error(
-                "its certificate is not valid", "correct the address, or add its authority's certificate"
+                "its certificate is not valid", "correct the address, or install its authority's certificate"
             )
         told = f"cannot be reached ({first_line(error)})"
         return self._error(told, "start the server, or correct the address")
@@ -283,7 +284,7 @@ class Client:
         return RefusedRequestError(f"refuses the request ({status}){self._told(data)}", where=str(self.address))
 
     def _told(self, data: bytes) -> str:
-        """Return the beginning of a server's message without the key, which some servers repeat."""
+        """Return ": " and the beginning of a server's message without the API key, or "" if the message is empty."""
         told = " ".join(data[:2000].decode("utf-8", "replace").split())
         return f": {shortened(told.replace(self._key, '[key]') if self._key else told)}" if told else ""
 
@@ -296,5 +297,5 @@ def _key() -> str:
     name = next((name for name in KEYS if os.environ.get(name, "").strip()), "")
     key = os.environ.get(name, "").strip() if name else ""
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ModelError("contains characters that a key cannot have", where=name, hint="set it again")
+        raise ModelError("contains a space or a character that is not printable ASCII", where=name, hint="set it again")
     return key

@@ -38,9 +38,10 @@ Prompt: TypeAlias = tuple[int, ...]
 class Server:
     """Stand-in for the network of a served model, which answers with the log-probabilities of prompts.
 
-    `begin` is the id of the token put before each text. If it is None, the first token of a text is not scored; if the
-    server takes only text (`as_text`), it may also put a token of its own there (`hidden`). `moves` is the largest
-    change of a log-probability between requests, in nats; `proved` has the name, outcome and detail of each check.
+    `begin` is the id of the token put before each text. If it is None, the first token of a text is not scored. A
+    server that takes only text (`as_text`) may put a token of its own before each text (`hidden`). `moves` is the
+    largest change of a log-probability between requests, in nats; `proved` has the name, outcome and detail of each
+    check.
     """
 
     packs = 0
@@ -117,7 +118,7 @@ class Server:
                 raise self._others(f"{shortened(theirs)} is not {self.tokenizer.strings([token])[0]!r}")
         values = answer.logprobs[: len(ids)]
         if None in values[1:] or values[0] is not None:
-            raise self.error("does not give log-probabilities of exactly the tokens of a prompt after the first")
+            raise self.error("gives a log-probability for the first token of a prompt, or none for a later token")
         numbers = np.array([math.nan if value is None else value for value in values])
         return np.where(numbers <= _LOWEST, -np.inf, numbers)
 
@@ -272,7 +273,9 @@ class _Proof:
             known = [self._last(ids) for ids in longer]
             if not any(abs(value - generated) <= room and top <= value + room for value, top in known):
                 message = "gives a generated token and the same token in a prompt different log-probabilities"
-                raise self.server.error(f"{message} ({generated:.4g}, {known[0][0]:.4g}): they may be shifted")
+                raise self.server.error(
+                    f"{message} ({generated:.4g}, {known[0][0]:.4g}): they may belong to other tokens"
+                )
             if values[len(start)] > generated + room:
                 raise self.server.error("at temperature 0, generates a token that is not the most probable one")
             found += 1

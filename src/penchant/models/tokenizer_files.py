@@ -126,7 +126,7 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
 
 
 def _follow(tokenizer: Any, file: Path) -> None:
-    """Add a SentencePiece model's character map, if missing, to the normalizer of the tokenizer built from the model.
+    """Add the character map of the SentencePiece model in `file` to a tokenizer built from it, if the map is missing.
 
     Raises ModelError if one of the `PROBES` is still split differently.
     """

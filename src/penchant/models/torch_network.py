@@ -48,9 +48,9 @@ class Network:
     """A torch model in evaluation mode, with methods that return logits, hidden vectors and attention.
 
     `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs`
-    records which shortcuts reproduce the plain forward pass and which rows may share a batch: the argument `known`
-    or, without it, what running the model shows. `parameters` is the number of weights; shared weights are
-    counted once.
+    records which shortcuts reproduce the plain forward pass and which rows may share a batch. If the argument `known`
+    is not None, it is used as `proofs`; otherwise the model is run to determine them. `parameters` is the number of
+    weights; shared weights are counted once.
 
     Few positions need the vocabulary projection. Therefore the trunk (the model without its head) is run on complete
     rows, and its states at the requested positions are gathered. The complete model is then run with its trunk's
@@ -120,7 +120,10 @@ class Network:
         return self.proofs.batching
 
     def _pack(self, scores: bool) -> bool:
-        """Pack linear layers if the logits (states if not `scores`) stay the same; return True if they are packed."""
+        """Pack linear layers unless this changes the logits; return True if they are packed.
+
+        If `scores` is false, the states are compared instead of the logits.
+        """
 
         def answer() -> Tensor:
             if scores:
@@ -148,7 +151,7 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> Iterator[tuple[slice, Tensor]]:
-        """Yield float32 logits (r, V) at the positions (rows, cols) in blocks, each with its slice of the positions."""
+        """Yield each block of the positions (rows, cols), as a slice, with its float32 logits of shape (r, V)."""
         inputs = self.inputs(tokens, lengths, trees)
         if self.gathers:
             states = self._states(inputs, rows, cols)

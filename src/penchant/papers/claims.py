@@ -43,8 +43,8 @@ def checked(paper: Paper, sections: Sequence[StudySection], asked: Mapping[str, 
     """Return the verdict on each claim.
 
     A claim holds if all estimates lie on the claimed side of the null and differ clearly from it (p adjusted by Holm
-    over all claims of the paper), fails if one clearly lies on the other side, and is unclear otherwise; without
-    estimates, it is unchecked. `asked` maps the names of models in the results to their names in the study.
+    over all claims of the paper), fails if an estimate clearly lies on the other side, is unchecked if there are no
+    estimates, and is unclear otherwise. `asked` maps the names of models in the results to their names in the study.
     """
     facts = [
         fact

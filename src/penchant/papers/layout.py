@@ -25,7 +25,7 @@ _ALPHA = 0.05
 class PaperCell:
     """A cell of a table: its labels, what was measured, what is printed, and the verdict with its reason.
 
-    `head` is the label of its column without the model. `line` is the estimate, None if nothing was measured;
+    `head` is the label of the cell's column without the model. `line` is the estimate, None if nothing was measured;
     `printed` is None if the paper prints no number for this model. `model` is the paper's label of the model.
     """
 
@@ -118,7 +118,7 @@ def _cells(
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """The estimates of a model, and the paper's label of the model; "" if the model is not in the paper."""
+    """The estimates of a model, and the paper's label of the model, or "" if the paper does not have the model."""
 
     source: RowSource
     label: str
@@ -130,7 +130,7 @@ class _Measured:
 
 
 def _printed_for(paper: Paper, layout: TableLayout, entry: AxisEntry, shown: _Measured | None) -> str | None:
-    """Return the model whose printed number belongs to a cell; None if the paper prints none for the model shown.
+    """Return the model whose printed number belongs in a cell, or None if the paper prints none for the model shown.
 
     An entry that names no model, or one that the paper does not identify, matches any model of the paper.
     """
@@ -142,7 +142,7 @@ def _printed_for(paper: Paper, layout: TableLayout, entry: AxisEntry, shown: _Me
 
 
 def _shown(paper: Paper, entry: AxisEntry, model: str, every: Sequence[_Measured]) -> _Measured | None:
-    """Return the estimates that an entry shows: of `model` if given, else of the entry's model or the first measured.
+    """Return an entry's estimates: those of `model` if given, else of the entry's model, else of the first model.
 
     An entry that names a model of the paper never shows another of the paper's models.
     """
@@ -188,7 +188,7 @@ def _decided(layout: TableLayout, cells: Sequence[PaperCell]) -> list[PaperCell]
 
 
 def _barred(layout: TableLayout, cell: PaperCell) -> str:
-    """Return the reason why a cell's measured number cannot be compared with the printed one; "" if it can."""
+    """Return the reason why a cell's measured number cannot be compared with the printed one, or "" if it can."""
     assert cell.printed is not None and cell.line is not None and cell.line.source.result is not None
     if math.isnan(cell.printed.value):
         return "no number is printed"

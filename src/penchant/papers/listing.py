@@ -33,7 +33,7 @@ def described(name: str) -> Iterator[str]:
 
 
 def of_study(own: Paper) -> list[str]:
-    """Return a line for each table and figure of the paper that a report shows, with what can be reproduced of it."""
+    """Return a line for each of the paper's tables and figures in a report, with the part that can be reproduced."""
     shown = [*((t.item, t.title, t.status) for t in own.tables), *((f.item, "", f.status) for f in own.figures)]
     return [f"{': '.join(filter(None, (item, title)))} ({status})" for item, title, status in shown]
 

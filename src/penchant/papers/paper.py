@@ -21,7 +21,7 @@ Levels = dict[str, str]
 
 
 class AxisEntry(BaseModel):
-    """A row or a column of a table, or part of one: its label, and the levels `at` that select the estimates shown.
+    """A row or column of a table, or part of a combined one: its label, and the levels `at` that select its estimates.
 
     If given, `probe`, `shows`, `scale`, `form` and `rule` replace those of the table. `model` is the paper's model that
     the entry is about; if the study lacks it, the entry shows another model that the probe measured.
@@ -39,7 +39,10 @@ class AxisEntry(BaseModel):
 
 
 class AxisLevels(BaseModel):
-    """Entries for the levels in the results' column `each`, except `without`; `labels` gives their labels and order."""
+    """Entries for the levels in the results' column `each`, except the levels in `without`.
+
+    `labels` maps levels to their labels; the entries for these levels come first, in the order of `labels`.
+    """
 
     model_config = SETTINGS
     each: Said
@@ -66,7 +69,7 @@ class BarredCells(BaseModel):
 
 
 class CellMark(BaseModel):
-    """A mark for cells whose p-value is below `level` or, if `below` is false, not below it."""
+    """A mark for cells whose p-value is below `level` or, if `below` is false, at least `level`."""
 
     model_config = SETTINGS
     sign: Said = "*"
@@ -82,9 +85,9 @@ class TableLayout(BaseModel):
     """A table of the paper: which estimates its rows and columns show, and how they are compared with the printed ones.
 
     `item` is the table's name in the paper. `models` puts the models outermost in the rows or columns, or innermost in
-    the columns; if it is empty, each entry names the model of the paper that it is about. Under the rule `exact`
-    a number agrees if it rounds to the printed one; under `sample` if the printed one is compatible with the interval;
-    under `two samples` likewise, with a sampling error of the same size for the printed number.
+    the columns; if it is empty, each entry names the model of the paper that it is about. Under the rule `exact`, a
+    number agrees if it rounds to the printed one. Under `sample`, it also agrees if the printed one is compatible with
+    the interval. The rule `two samples` is like `sample`, but assumes the same sampling error for the printed number.
     """
 
     model_config = SETTINGS
@@ -112,13 +115,13 @@ class TableLayout(BaseModel):
     """The part that can be reproduced here, for the documentation."""
 
     def sized(self, value: float) -> str:
-        """Return the letter of the largest of the `sizes` that the absolute value reaches; "" if it reaches none."""
+        """Return the letter of the largest of the `sizes` that the absolute value reaches, or "" if it reaches none."""
         reached = [letter for letter, least in self.sizes.items() if abs(value) >= least]
         return reached[-1] if reached else ""
 
 
 class FigureLayout(BaseModel):
-    """A figure of the paper, and the figure of an instrument that shows the same."""
+    """A figure of the paper, and the figure of an instrument that corresponds to it."""
 
     model_config = SETTINGS
     item: Said
@@ -131,8 +134,9 @@ class FigureLayout(BaseModel):
 class ClaimCheck(BaseModel):
     """A rule that decides a claim: the estimates at the levels `at` must lie above or below `null`.
 
-    If `model` is given, the claim is about the differences between this model and the paper's other models, otherwise
-    about every model except the paper's models in `but`. `scale` and `form` describe how estimates are displayed.
+    If `model` is given, the estimates are the differences between this model and the paper's other models; otherwise,
+    they are those of every model except the paper's models in `but`. `scale` and `form` describe how estimates are
+    displayed.
     """
 
     model_config = SETTINGS
@@ -185,7 +189,7 @@ class Paper(BaseModel):
         return _folder(self.name) / STUDY
 
     def label(self, model: str) -> str:
-        """Return the paper's label of a model, given by name or by a directory of that name; "" for others."""
+        """Return the paper's label of a model given by its name or by a directory of that name, or "" for others."""
         bare = re.sub(r"@[^/]*$", "", model).rstrip("/")
         for name, label in self.models.items():
             if bare == name or (bare.startswith(("/", ".")) and bare.rpartition("/")[2] == name.rpartition("/")[2]):
@@ -232,7 +236,7 @@ def paper(name: str) -> Paper:
 
 @cache
 def published(name: str) -> Mapping[Key, PrintedNumber]:
-    """Return the printed numbers of a paper by item (such as "Table 2"), row, column and model."""
+    """Return the printed numbers of a paper, keyed by item (such as "Table 2"), row, column and model."""
     file = _folder(name) / "published.csv"
     if not file.is_file():
         return {}

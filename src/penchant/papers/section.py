@@ -119,7 +119,7 @@ def _number(cell: PaperCell, layout: TableLayout, *, counted: bool) -> Number:
 
 
 def _numbers(made: Sequence[PaperTable], words: Text) -> list[ReportTable]:
-    """Return a table, with verdicts, of measured numbers that the paper prints too; an empty list if there are none."""
+    """Return a list with one table of verdicts on the measured numbers that the paper also prints, or [] if none is."""
     own = words.below("numbers")
     rows = []
     for table in made:
@@ -138,7 +138,7 @@ def _numbers(made: Sequence[PaperTable], words: Text) -> list[ReportTable]:
 
 
 def _figures(described: Paper, sections: Sequence[StudySection]) -> list[Figure]:
-    """Return the instruments' figures that show what the paper's figures show, under their names in the paper."""
+    """Return the instruments' figures that correspond to figures of the paper, whose names are put in their titles."""
     found = []
     for layout in described.figures:
         inside = [s for s in sections if s.results and s.results[0].signature["probe"] == layout.probe]

@@ -2,7 +2,7 @@
 
 SQLite writes changes to FILE-wal before merging them into FILE. While FILE-wal contains answers, the user version in
 the header of FILE is a number g > 0, called the mark, and FILE-wal contains −g instead. Merging therefore removes the
-mark, and the numbers show if FILE-wal is missing or belongs to another state of FILE.
+mark, and the two numbers show whether FILE-wal is missing or belongs to another state of FILE.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_database(path: Path) -> bool:
 
 
 class Database:
-    """Database locked by this process; changes are on disk when `change` exits."""
+    """Database locked by this process; changes are on disk when the block of `change` ends."""
 
     def __init__(self, path: Path, handle: int, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -104,7 +104,7 @@ class Database:
         self._changes += 1
 
     def bring_in(self) -> bool:
-        """Merge the changes in FILE-wal into FILE; return False if some remain because another program reads FILE."""
+        """Merge the changes in FILE-wal into FILE; return False if another program that reads FILE prevents this."""
         self._set_mark()  # the mark stays until all answers are merged
         (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
@@ -122,7 +122,7 @@ class Database:
         return int(number)
 
     def _set_mark(self) -> None:
-        """Merge the changes in FILE-wal into FILE and set the mark in its header.
+        """Merge the changes in FILE-wal into FILE and set the mark in the header of FILE.
 
         If another program is reading FILE, the changes may be merged without the mark being set; the next change then
         tries again to set it.
@@ -137,7 +137,8 @@ class Database:
 def back_up(path: str | Path, to: str | Path) -> None:
     """Copy a database atomically, even while it is being served.
 
-    Raises DataError if `path` is not a complete database of judgements, OutputError if `to` exists.
+    Raises DataError if `path` is not a complete database of judgements, and OutputError if `path` has several hard
+    links or `to` exists.
     """
     for name in (Path(to), Path(f"{to}-wal")):
         if occupied(name):
@@ -164,12 +165,15 @@ def back_up(path: str | Path, to: str | Path) -> None:
 
 
 def _mark(handle: int) -> int:
-    """Return the mark in a file's header, read from `handle`: closing a second handle would release SQLite's locks."""
+    """Return the mark in a file's header.
+
+    The mark is read from `handle`, since closing a second handle would release SQLite's locks.
+    """
     return mark_of(os.pread(handle, HEADER, 0))
 
 
 def _require_one_name(file: Path, handle: int) -> None:
-    """Raise OutputError if a file has several hard links, since SQLite would look for FILE-wal beside each name."""
+    """Raise OutputError if a file has several hard links, since SQLite expects FILE-wal beside the name in use."""
     if os.fstat(handle).st_nlink > 1:
         hint = "remove the other links, or stop serving the file, copy it with cp, and give the copy"
         raise OutputError("has several hard links", where=str(file), hint=hint)

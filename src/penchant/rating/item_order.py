@@ -27,7 +27,7 @@ def plan(task: RatingTask, rater: int) -> list[ListPlace]:
     """Return the list of items for the rater with number `rater`.
 
     Practice items come first, in the given order. The other items, including attention items, follow in a random order
-    drawn with the seed. A proportion of the items is repeated, well after the first presentation.
+    drawn with the seed. A proportion of the regular items is repeated, well after the first presentation.
     """
     draw = np.random.default_rng([task.seed, rater])
     kinds = [question.kind for question in task.items]
@@ -44,7 +44,7 @@ def plan(task: RatingTask, rater: int) -> list[ListPlace]:
 
 
 def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
-    """Return `number` random Booleans, half of every `_BLOCK` of them true; half an odd number is rounded at random."""
+    """Return `number` random Booleans, half of them true in each block of `_BLOCK` (rounded at random)."""
     turned: list[bool] = []
     while len(turned) < number:
         size = min(_BLOCK, number - len(turned))
@@ -56,7 +56,7 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """Yield the entries of `order`, and one repeat each of `number` of the `regular` items in its first half.
+    """Yield the entries of `order`, with `number` of the regular items in the first half of `order` repeated once.
 
     An entry is an item's number and whether it is a repeat. A repeat follows `_APART` or more positions later if
     possible.

@@ -85,7 +85,7 @@ class Progress:
 
 
 class Store:
-    """Open database of judgements, locked against other processes; a context manager."""
+    """A database of judgements that is open and locked against other processes; a context manager."""
 
     def __init__(self, database: Database, held: contextlib.ExitStack) -> None:
         self.path = database.path
@@ -104,15 +104,15 @@ class Store:
     ) -> Self:
         """Open the database at a path, or create it for a task; add missing raters, and allow `slots` raters to join.
 
-        Raises OutputError if the file is not a database of judgements or is locked by another process, and StudyError
-        if the database belongs to another task.
+        Raises OutputError if the file is not a database of judgements or is locked by another process, DataError if it
+        is incomplete or damaged, and StudyError if it belongs to another task or, if `task` is None, has no task.
         """
         held = contextlib.ExitStack()
         try:
             database = held.enter_context(Database.opened(path, make=task is not None))
             if database.is_new:
                 if task is None:
-                    raise StudyError("contains no judgements", where=str(path))
+                    raise StudyError("is empty and contains no rating task", where=str(path))
                 _make(database, task)
             store = cls(database, held)
             if task is not None:
@@ -184,7 +184,7 @@ class Store:
         return known if same(known.token, token) and row is not None else None
 
     def rater_of(self, token: str) -> Rater | None:
-        """Return the rater with a token, or None; the running time does not depend on the match."""
+        """Return the rater with a token, or None if there is none; the running time does not depend on the match."""
         matches = [rater for rater in self.raters() if same(rater.token, token)]
         return matches[0] if matches else None
 

@@ -118,9 +118,9 @@ def _item(task: RatingTask, question: Question, *, turned: bool, repeated: bool)
 
 
 def take_in(store: Store, files: Sequence[str | Path]) -> list[Taken]:
-    """Import the answers in all files, or in none, and return each file's rater with the numbers of answers.
+    """Import the answers in the files, and return each file's rater with the numbers of answers.
 
-    Raises DataError if a file was not saved by a page of `store`.
+    Raises DataError, without importing any answer, if a file was not saved by a page of `store` or is invalid.
     """
     with store.change():
         return [_take_in(store, Path(file)) for file in files]

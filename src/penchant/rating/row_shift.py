@@ -37,11 +37,11 @@ class Slip:
 
 
 def slipped(order: Sequence[Unit], own: Mapping[Unit, float], others: Mapping[Unit, float]) -> Slip | None:
-    """Return the run of ratings that agree much better with the other raters one row up or down, or None.
+    """Return the run of ratings that agree much better with the other raters one row up or down; None if there is none.
 
-    `order` lists the units in the order of the rater's table, including unrated ones. The run is chosen so that moving
-    it reduces the sum of squared distances to the other raters' means most. It must have at least 40 rated rows, and
-    the confidence intervals of its rank correlations before and after the move must not overlap.
+    `order` lists the units in the order of the rater's table, including unrated ones. Moving the run reduces the sum of
+    squared distances to the other raters' means more than moving any other run. The run must have at least 40 rated
+    rows. After the move, its rank correlation must be at least 0.3, with an interval above that before the move.
     """
     x, y = (np.array([table.get(unit, np.nan) for unit in order], dtype=np.float64) for table in (own, others))
     slips = [slip for down in (True, False) if (slip := _slip(x, y, down=down)) is not None]

@@ -203,7 +203,7 @@ class Site:
         reason, number = form.get("reason", ""), whole(form.get("value", ""))
         value = answers[number] if number is not None and number < len(answers) else None
         if value is None and reason not in REASONS:
-            raise HTTPException(400, "Go back and choose an answer, or a reason to skip the item.")
+            raise HTTPException(400, "No answer was given. Go back and choose an answer, or a reason to skip the item.")
         if showing.revision == int(form["revision"]):
             self.store.answer(
                 rater,
@@ -293,7 +293,7 @@ class Site:
         item, number, known = (whole(form.get(name, "")) for name in ("item", "value", "known"))
         answers, items = self.store.task.answers, self.store.task.items
         if item is None or number is None or known is None:
-            raise HTTPException(400, "Go back and choose an answer.")
+            raise HTTPException(400, "No answer was chosen. Go back and choose one.")
         if item >= len(items) or number >= len(answers):
             raise HTTPException(404, "There is no such item.")
         comment = form.get("comment", "").strip()[:COMMENT]
@@ -312,7 +312,7 @@ class Site:
             return RedirectResponse("./", 303)
         _require_sign(self._withdraw_form(rater)["sign"], form)
         if form.get("sure") != "yes":
-            raise HTTPException(400, "Go back and confirm that you are sure.")
+            raise HTTPException(400, "The deletion was not confirmed. Go back and confirm that you are sure.")
         if not self.store.withdraw(rater.n):
             text = "The answers are deleted, but another program keeps traces in the file until the server stops."
             raise HTTPException(503, text)
@@ -335,7 +335,7 @@ class Site:
         if not self.store.is_token(OWNER, request.cookies.get("owner", "")):
             raise HTTPException(
                 403,
-                "You are not the owner: open the owner's link, printed at the start, and allow cookies.",
+                "You are not the owner: open the owner's link, printed when the server starts, and allow cookies.",
             )
 
     def _with_cookie(self, name: str, token: str, path: str) -> Response:

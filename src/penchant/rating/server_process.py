@@ -44,7 +44,7 @@ class Address:
 
 
 def check_public(public: str) -> None:
-    """Raise MethodError if a nonempty public address is not a valid URL."""
+    """Raise MethodError unless the public address is "" or an http or https URL without query and fragment."""
     try:
         split = urlsplit(public)
         is_page = bool(split.hostname) and split.port != 0 and split.scheme in ("http", "https")
@@ -52,7 +52,9 @@ def check_public(public: str) -> None:
         is_page = False
     if public and (not is_page or split.query or split.fragment):
         raise MethodError(
-            f"'{public}' is not a valid URL", where="--public", hint="use a URL like https://example.org/rate"
+            f"'{public}' is not a valid URL: it must begin with http:// or https://, and have no query or fragment",
+            where="--public",
+            hint="use a URL like https://example.org/rate",
         )
 
 

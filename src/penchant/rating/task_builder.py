@@ -44,16 +44,16 @@ def share(text: str) -> float:
     value = numeral(number)
     value = -1 if value is None else value / (100 if percent else 1)
     if rest or not 0 <= value <= 1:
-        raise MethodError(f"'{text}' is not a proportion", where="--repeat", hint="write it as 5% or 0.05")
+        raise MethodError(f"'{text}' is not a proportion from 0 to 1", where="--repeat", hint="write it as 5% or 0.05")
     return value
 
 
 def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> RatingTask:
     """Return the rating task for a target, such as a table, a folder or a result directory.
 
-    The items are the texts in a column of a table if `wishes` names the column, otherwise the items of the first of the
-    instruments, `judges`, that recognises the target. Raises MethodError if none recognises it or an option does not
-    apply, and DataError or StudyError if the target is invalid.
+    If `wishes` names a column, the items are the texts in that column of a table. Otherwise, the task is made by the
+    first of `judges`, the instruments' functions, that recognises the target. Raises MethodError if none of them does
+    or an option does not apply, and DataError or StudyError if the target is invalid.
     """
     task = _task(target, wishes, judges)
     if not task.items:

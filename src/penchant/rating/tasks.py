@@ -100,10 +100,11 @@ def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Rating
 class Wishes:
     """The owner's options that determine the items and the scale of a task.
 
-    `task` selects one of an instrument's kinds of task, such as `choice` or `sentences`. `everything` includes words
-    that are already rated, and `without` contains result directories to ignore. For pairs, `columns` maps fields to
-    columns of their tables, `files` are the tables of a study given as the target, and `per_group` is the number of
-    pairs drawn from each group with `seed` (0 for all). `most` is the number of predicted words to rate (0 for all).
+    `task` selects one of an instrument's kinds of task, such as `choice` or `sentences`. If `everything` is true, words
+    that are already rated are included. `without` contains result directories to ignore. For pairs, `columns` maps
+    fields to columns of their tables, `files` are the tables of the study if the target is a study, and `per_group` is
+    the number of pairs drawn from each group with `seed` (0 for all pairs). `most` is the number of predicted words
+    to rate (0 for all words).
     """
 
     task: str = ""

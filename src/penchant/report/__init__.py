@@ -1,1 +1,1 @@
-"""Rendering of reports; import its modules by name, since the attribute `penchant.report` is a function."""
+"""Rendering of reports. Import the modules of this package by name: the attribute `penchant.report` is a function."""

@@ -14,7 +14,8 @@ SPACE = "▁"
 def _alphabet() -> dict[str, int]:
     """Map each character of byte-level BPE to the byte that it represents (Radford et al. 2019).
 
-    Printable Latin-1 characters represent themselves; characters from U+0100 on represent the other bytes, ascending.
+    Printable Latin-1 characters represent themselves; the other bytes, in ascending order, are represented
+    by the characters from U+0100 on.
     """
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     printable = {chr(byte): byte for byte in itself}

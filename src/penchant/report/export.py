@@ -40,15 +40,16 @@ def export(
     scores: str | Sequence[str] | None = None,
     columns: str | Sequence[str] | None = None,
 ) -> list[Path]:
-    """Write a study's tables ("csv" or "latex") or figures ("figures") to a folder and return the paths of the files.
+    """Write a study's tables or figures to a folder and return the paths of the files.
 
-    `scores` and `columns` select the rows and columns of the tables (see `penchant.report.export_filter`). The LaTeX
-    export includes methods and references. Figures are written as SVG, as PNG and, for print, as PDF, with a file of
-    captions. "paper" has one table, one figure and one paragraph for each instrument.
+    `to` is the format. "csv" and "latex" write tables, and "latex" also methods and references; `scores` and `columns`
+    select rows and columns (see `penchant.report.export_filter`). "figures" writes each figure as SVG, as PNG and, for
+    print, as PDF, with a file of captions. "paper" writes one table, one figure and one paragraph for each instrument.
 
-    Files of an earlier export are replaced, each atomically; a hidden file in the folder records their hashes. Raises
-    MethodError for an unknown format or for a name that no table contains, and OutputError if a file cannot be written,
-    or if it would replace a file that was not exported or has been modified since.
+    Files of an earlier export are replaced, each atomically; a hidden file in the folder records the hashes of exported
+    files. Raises MethodError for an unknown format, for a name that no table contains, or if `scores` or `columns` are
+    given for "figures" or "paper". Raises OutputError if a file cannot be written, or if a file that would be replaced
+    was not exported or has been modified since.
     """
     if to not in FORMS:
         raise MethodError(f"unknown format '{to}'", hint=one_of(to, FORMS))
@@ -143,7 +144,7 @@ _PARTS = {"low": "the lower end of its interval", "high": "the upper end of its 
 
 
 def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -> pl.DataFrame:
-    """Return the index of tables (file, title, data, meanings): for each, a row for the file, then a row per column."""
+    """Return an index of tables (file, title, data, meanings): for each, a row for its file and a row per column."""
     rows = []
     for file, title, frame, own in tables:
         rows.append((file, "", " ".join(title.split()), len(frame)))
@@ -156,7 +157,7 @@ def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -
 
 
 def _frames(placed: StudySection, choice: ExportFilter) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield (name, title, data) of a section's tables, then of its data frames of estimates, differences and items."""
+    """Yield (name, title, data) for each table of a section, then for its estimates, differences, curve and items."""
     for table in choice.tables(placed):
         yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
     if placed.section.items is None:
@@ -313,7 +314,7 @@ def _prose(paragraph: str) -> str:
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """Name the scripts in LaTeX texts that pdflatex's fonts lack and, in one entry, symbols without a LaTeX command."""
+    """List the scripts that pdflatex's fonts lack and, in one last entry, the symbols without a LaTeX command."""
     lines = (line for text in texts for line in text.splitlines() if not line.startswith("%"))
     lacking = {char for line in lines for char in line if char > "ſ"}
     names = {unicodedata.name(c, "UNKNOWN").split()[0] for c in lacking if unicodedata.category(c)[0] == "L"}
@@ -354,7 +355,7 @@ def _paper(document: Document, choice: ExportFilter) -> Iterator[File]:
 
 
 def _latex_figure(name: str, width: float, figure: Figure) -> str:
-    """Return the LaTeX of a figure with its caption; `width` is that of the PDF, in millimetres."""
+    """Return the LaTeX of a figure with its caption; `width` is the width of the PDF in millimetres."""
     fitted = f"\\ifdim\\linewidth<{width:.0f}mm \\linewidth\\else {width:.0f}mm\\fi"
     image = f"\\includegraphics[width={fitted}]{{{name}}}"
     caption = f"\\caption{{{escaped(figure.caption)}}}\\label{{fig:{name}}}"
@@ -365,7 +366,7 @@ def _latex_figure(name: str, width: float, figure: Figure) -> str:
 
 
 def _figures(document: Document, _: ExportFilter) -> Iterator[File]:
-    """Yield each figure for screens (SVG, PNG) and for print (PDF), and their captions."""
+    """Yield each figure for screens (SVG, PNG) and for print (PDF), then a file with the captions."""
     taken = {"captions"}
     captions: list[str] = []
     for placed in document.sections:

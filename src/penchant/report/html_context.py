@@ -112,10 +112,11 @@ def _height(text: str, line: int, above: int) -> int:
 
 
 def cautions(results: Sequence[BaseResult], *, brief: bool = False) -> list[str]:
-    """Return the distinct cautions of several results, or if `brief` their distinct first sentences.
+    """Return the distinct cautions of several results or, if `brief`, the distinct first sentences of the cautions.
 
-    Cautions shared by all models come first. Others are prefixed with the names of their models and ordered by their
-    position in a model's list; at the same position, those from longer lists come first.
+    Cautions shared by all models come first. Each other caution is prefixed with the names of the models that have it.
+    Cautions are ordered by their position in the first list that contains them; at the same position, cautions from
+    longer lists come first.
     """
     models: dict[str, list[str]] = {}
     ranks: dict[str, tuple[int, int]] = {}

@@ -43,8 +43,8 @@ class Strip:
     """Token sequences with a number for each token, one sequence per item.
 
     `tokens` contains a list of strings per item, `values` a list of as many numbers or nulls, and `note` a string
-    per item, such as the sum of its values. Strips of the same `model` are displayed below each other. `marks` contains
-    a number from −1 to 1 for each token, which determines its colour.
+    per item, such as the sum of the numbers. Strips of the same `model` are displayed below each other. `marks`
+    contains a number from −1 to 1 for each token, which determines its colour.
     """
 
     model: str
@@ -122,9 +122,10 @@ class Joined:
         return [frame.select(pl.all().gather(rows)) for frame, rows in zip(frames, self.rows, strict=True)]
 
     def table(self, made: ItemTable, models: Sequence[str]) -> ItemTable:
-        """Expand the entries of each model in an item table from that model's items to all joined items.
+        """Return an item table in which each model has an entry for every joined item, or null if the model lacks it.
 
-        `models` are the model names in the order of the joined tables.
+        `made` has entries for each model's own items, and `models` are the names of the models in the order of the
+        joined tables.
         """
         rows = dict(zip(models, self.rows, strict=True))
         return replace(
@@ -163,13 +164,13 @@ def _every(same: _Same) -> pl.DataFrame:
 
 
 def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:
-    """Map the values of each item's identifying columns `keys`, and its repetition number, to its row index."""
+    """Map each item's key, which consists of its values in the columns `keys` and a repetition number, to its row."""
     numbered = frame.select(*keys, pl.int_range(pl.len()).over(keys).alias(_AGAIN))
     return {key: row for row, key in enumerate(numbered.iter_rows())}
 
 
 def _merged(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Hashable]:
-    """Merge two lists of keys; a key found only in the second follows its predecessor there."""
+    """Merge two lists of keys; a key that is only in the second list follows the key that precedes it in that list."""
     known = set(first)
     added: dict[Hashable, list[Hashable]] = {}
     last: Hashable = None

@@ -24,7 +24,7 @@ CHUNK = 500
 class ItemBlocks:
     """Compressed blocks of an item table with `shown` of `total` items.
 
-    The page decodes `table` when it is opened, and a block of `details` (by name) when an item is opened.
+    The page decodes `table` when the page is opened, and a block in `details` (by name) when an item is opened.
     """
 
     name: str

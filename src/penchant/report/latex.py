@@ -151,8 +151,8 @@ class _Layout:
 def latex_table(table: ReportTable, label: str, *, once: bool = True) -> str:
     """Return a table as LaTeX with caption, label and notes, preceded by its signatures as comments.
 
-    Tables longer than a page are split across pages, with a repeated header; tables that are too wide are rotated. With
-    `once`, a value shared by all rows appears in the caption instead of a column.
+    Tables longer than a page are split across pages, with a repeated header; tables that are too wide are rotated. If
+    `once`, a value shared by all rows appears in the caption instead of in a column.
     """
     same = constant(table) if once else []
     said = (f"{table.columns[i].strip()}: {str(table.rows[0].cells[i]).strip()}" for i in same)
@@ -253,9 +253,9 @@ def _breakable(text: str) -> str:
 
 
 def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[int]) -> _Layout:
-    """Return the first layout that fits a table with the cells `texts`, or else the last; wrapped cells are avoided.
+    """Return the first layout that fits a table with the cells `texts`, or the last layout if none fits.
 
-    `raised` is the space in points that each column needs for footnote marks.
+    Layouts without wrapped cells come first. `raised` is the space in points that each column needs for footnote marks.
     """
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
@@ -280,7 +280,7 @@ def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[in
 
 
 def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: float) -> list[float]:
-    """Return the widths of columns to wrap so that the table fits into `room`, and 0 for other columns.
+    """Return the width of each column that must be wrapped to fit the table into `room`, and 0 for other columns.
 
     The widest columns are narrowed first, none below its width in `least`.
     """

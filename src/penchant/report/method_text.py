@@ -1,4 +1,4 @@
-"""Text of a report on how intervals and tests were computed."""
+"""Report text that describes how intervals and tests were computed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_DIFFERENCE = (
 
 @dataclass(slots=True)
 class _Kind:
-    """Methods of the intervals and tests of a measure; methods that differ only in numbers are grouped together.
+    """Interval and test methods of a measure; methods that differ only in numbers are grouped together.
 
     `adjusted` is true if p-values of the measure are adjusted.
     """

@@ -1,4 +1,4 @@
-"""Table of model pairs without a clear difference, the same for all instruments."""
+"""Table of model pairs without a clear difference, with the same layout for all instruments."""
 
 from __future__ import annotations
 

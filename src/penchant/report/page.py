@@ -39,7 +39,7 @@ def write_report(document: Document, path: str | Path) -> list[str]:
     """Write the report of a study and, to a folder beside it, token data that do not fit into the page.
 
     Each file is written atomically. Returns sentences about content omitted from the page or moved to the folder.
-    Raises OutputError if a file cannot be written, or if it would replace a file that is not part of a penchant report.
+    Raises OutputError if a file cannot be written or if a file that would be replaced is not part of a penchant report.
     """
     target = Path(path)
     refuse_other(target, "a penchant report", lambda file: _GENERATOR in head(file))
@@ -66,7 +66,7 @@ def report_made_of(path: Path) -> str:
 
 
 def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
-    """Remove an earlier report's item files from a folder unless in `kept`, and the folder if it is then empty."""
+    """Remove the item files of an earlier report, except those in `kept`, and then the folder if it is empty."""
     if not folder.is_dir():
         return
     try:
@@ -76,7 +76,7 @@ def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
         if not kept and not any(folder.iterdir()):
             folder.rmdir()
     except OSError as error:
-        raise OutputError(f"cannot remove old files: {error.strerror}", where=str(folder)) from error
+        raise OutputError(f"cannot remove files of an earlier report: {error.strerror}", where=str(folder)) from error
 
 
 def chart_page(figure: Figure) -> str:

@@ -33,7 +33,7 @@ _GROUPS = 6
 
 
 def answer_table(placed: StudySection) -> ReportTable | None:
-    """Return a table of the estimates behind the answers, in at most six columns; None if nothing was measured."""
+    """Return a table of the estimates behind the answers, in at most six columns, or None if nothing was measured."""
     every = [(answer, verdict) for answer in placed.answers() for verdict in answer.verdicts]
     measured = [(answer, verdict) for answer, verdict in every if verdict.kind != NOT_MEASURED and verdict.row]
     found = [(answer, each) for answer, verdict in measured for each in (verdict, *_also(verdict))]
@@ -61,7 +61,7 @@ def answer_table(placed: StudySection) -> ReportTable | None:
 
 
 def _also(verdict: Verdict) -> Iterator[Verdict]:
-    """Yield a verdict for each group that the sentence of a verdict names beside its own estimate."""
+    """Yield a verdict for each group in the fact `also` of a verdict, with the estimate for that group."""
     for group, row in verdict.facts.get("also", {}).items():
         yield replace(verdict, place=", ".join(filter(None, [verdict.place, group])), row=row)
 
@@ -94,7 +94,7 @@ def paragraph(placed: StudySection) -> str:
 
 
 def _beginning(paragraphs: Sequence[str]) -> str:
-    """Return the first sentences of the description of an instrument, up to `WORDS` words."""
+    """Return the first sentence of an instrument's description, and the next sentences up to `WORDS` words in total."""
     kept: list[str] = []
     for sentence in re.split(r"(?<=[.)\]])\s+(?=[A-Z])", paragraphs[0] if paragraphs else ""):
         if kept and sum(len(each.split()) for each in [*kept, sentence]) > WORDS:
@@ -182,7 +182,7 @@ def _absent(answers: Sequence[Answer]) -> str:
 
 
 def _named(methods: Iterator[Method | None]) -> str:
-    """Name up to `_METHODS` methods with their sources; those that differ only in numbers are merged, with ranges."""
+    """Name up to `_METHODS` methods with their sources; methods that differ only in numbers are merged into ranges."""
     groups: dict[object, list[Method]] = {}
     for method in methods:
         if method is not None and not method.makes_nothing:

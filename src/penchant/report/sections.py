@@ -44,9 +44,9 @@ class Curves:
 class Section:
     """Functions that present an instrument's results for several models.
 
-    `tables` returns the main table first, and `compared` tables of differences between models. `items` is None if other
-    sections show the items. `methods` returns paragraphs that cite works as `[@key]` (see
-    `penchant.report.references`), and `limits` paragraphs on how the numbers may be interpreted.
+    `tables` returns tables of estimates, the main table first, and `compared` returns tables of differences between
+    models. `items` is None if other sections show the items. `methods` returns paragraphs that cite works as `[@key]`
+    (see `penchant.report.references`), and `limits` returns paragraphs on how the numbers may be interpreted.
     """
 
     title: str
@@ -104,10 +104,10 @@ class StudySection:
         return [*self.estimates(), *self.compared()]
 
     def answers(self) -> list[Answer]:
-        """Return the answers to the claims of the section's instrument.
+        """Return the answers to the questions of the section's instrument.
 
-        With a training curve, these answers are about the last checkpoint and follow an answer about the curve. The
-        first interval is labelled with its confidence level, as in "[95% CI 0.1, 0.3]".
+        If there is a training curve, these answers are about the last checkpoint and follow an answer about the curve.
+        The first interval is labelled with its confidence level, as in "[95% CI 0.1, 0.3]".
         """
         answers = [*self._training(), *self._own_answers]
         for number, answer in enumerate(answers):

@@ -66,12 +66,15 @@ def fewest(row: Mapping[str, Any]) -> int:
 
 
 def is_few(row: Mapping[str, Any]) -> bool:
-    """Return whether an estimate has an interval but fewer than `FEWEST` items, in all or on a side of a difference."""
+    """Return whether an estimate has an interval but fewer than `FEWEST` items.
+
+    A difference also has too few items if only one of its sides does.
+    """
     return fewest(row) < FEWEST and not math.isnan(row["low"])
 
 
 def untold(frame: pl.DataFrame) -> pl.DataFrame:
-    """Set the p-values of estimates with too few items to NaN."""
+    """Return a table in which the p-values of estimates with too few items are NaN."""
     small = pl.col("notes").str.contains(SMALL_SIDE, literal=True).fill_null(False)
     few = ((pl.col("n") < FEWEST) | small) & pl.col("low").is_not_nan()
     return frame.with_columns(pl.when(few).then(math.nan).otherwise(name).alias(name) for name in ("p", "p_holm"))
@@ -185,7 +188,7 @@ class ReportTable:
 
 
 def constant(table: ReportTable) -> list[int]:
-    """Return the indices of columns without estimates that have the same value in all rows.
+    """Return the indices of columns that have the same value in all rows and contain no estimates or p-values.
 
     The result is empty for a table with a single row, or if all columns would be included.
     """
@@ -196,7 +199,7 @@ def constant(table: ReportTable) -> list[int]:
 
 
 def _shared_text(cell: Cell) -> str | None:
-    """Return a cell's text for comparison between rows; None for an estimate, a p-value or a cell with a note."""
+    """Return a cell's text for comparison between rows, or None for an estimate, a p-value or a cell with a note."""
     if isinstance(cell, str | int):
         return str(cell)
     return str(cell) if str(cell) == "–" and not (isinstance(cell, Number) and cell.note) else None

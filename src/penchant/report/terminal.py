@@ -51,9 +51,9 @@ def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str
 
 
 def screen(placed: StudySection, width: int, room: int, *, named: bool, estimates: bool = True) -> list[str]:
-    """Return the lines of a section: the answers to its claims, and as many rows of the first table as `room` allows.
+    """Return the lines of a section: its answers, and as many rows of its first table as `room` allows.
 
-    If `named`, the title precedes the answers, the table is left out, and there may be more lines than `room`. Without
+    If `named`, the title precedes the answers, the table is left out, and there may be more lines than `room`. Unless
     `estimates`, only answers and tables about differences between models are shown.
     """
     lines = answered(placed, width, None if named else room, named=named, estimates=estimates)
@@ -71,9 +71,9 @@ def screen(placed: StudySection, width: int, room: int, *, named: bool, estimate
 def answered(
     placed: StudySection, width: int, room: int | None = None, *, named: bool, estimates: bool = True
 ) -> list[str]:
-    """Return the answers to the claims of a section in at most `room` lines, with its title if `named`.
+    """Return the answers of a section in at most `room` lines, preceded by its title if `named`.
 
-    Without `estimates`, only answers about pairs of models are returned.
+    Unless `estimates`, only answers about pairs of models are returned.
     """
     answers = placed.answers() if estimates else [each for each in placed.answers() if each.compares]
     lines = wrapped(one_line(placed.remark), width)
@@ -132,7 +132,7 @@ def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
 
 
 def headline(table: ReportTable, width: int, room: int) -> list[str]:
-    """Return the lines of a table, cut to `width` columns and `room` lines; an empty list if no row fits.
+    """Return the lines of a table, cut to `width` columns and `room` lines, or an empty list if no row fits.
 
     A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
     columns of numbers, and at most `ROWS` rows are displayed.

@@ -1,4 +1,4 @@
-"""Verdicts on the claims of a study: yes, no, cannot tell or not measured."""
+"""Verdicts on claims about models: yes, no, cannot tell or not measured."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class Verdict:
 class Answer:
     """The answer to a claim's question: sentences about all models, and the verdicts that they summarise.
 
-    `figure` contains the names of the figures that show the estimates, separated by spaces; without names, the first
-    figure of a section shows the first answer. `next` is the command that would settle what was not measured; DIR
-    stands for the result directory. `shown` is the format of the estimates.
+    `figure` contains the names of the figures that show the estimates, separated by spaces; if it is empty, the
+    first answer of a section is shown by the first figure. `next` is the command to continue with if something was not
+    measured, with DIR in place of the result directory. `shown` is the format of the estimates.
     """
 
     claim: str
@@ -73,7 +73,7 @@ class Answer:
         return any(len(verdict.models) > 1 for verdict in self.verdicts)
 
     def about(self, place: str) -> list[str]:
-        """Return the sentences of the verdicts about `place`, such as a group; without such verdicts, all sentences."""
+        """Return the sentences of the verdicts about `place`, such as a group, or all sentences if there are none."""
         return [verdict.sentence for verdict in self.verdicts if place and verdict.place == place] or self.sentences
 
 

@@ -102,7 +102,10 @@ def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1
 
 
 def _sums(values: Array) -> tuple[float, float, float]:
-    """Return the sums of a unit's n ratings, of their squares, and of squared differences of pairs divided by n − 1."""
+    """Return the sum of a unit's n ratings, the sum of their squares, and D/(n − 1).
+
+    D is the sum of the squared differences between the two ratings of each pair.
+    """
     total, squares = float(values.sum()), float((values**2).sum())
     return total, squares, float(len(values) * ((values - values.mean()) ** 2).sum() / (len(values) - 1))
 

@@ -41,7 +41,7 @@ def unit(vectors: ArrayLike) -> Array:
 
 
 def associations(words: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
-    """Return s for each word, (n,): its mean cosine with A minus its mean cosine with B."""
+    """Return s for each word, shape (n,): its mean cosine with A minus its mean cosine with B."""
     directions = unit(words)
     s: Array = directions @ (unit(a).mean(axis=0) - unit(b).mean(axis=0))
     return s
@@ -157,8 +157,8 @@ def _first(sums: Array) -> Array:
 def _welch(moments: Array, n: int) -> Callable[[Array], Array]:
     """Return a function that computes Welch's t for n values against the others; the mean of all values must be 0.
 
-    The function takes the sum of the n values and the sum of their squares, (…, 2); `moments` contains all values and
-    their squares.
+    The function takes an array of shape (…, 2), the sum of the n values and the sum of their squares. `moments`
+    contains all values and their squares.
     """
     m, squares = len(moments) - n, float(moments[:, 1].sum())
 
@@ -192,9 +192,10 @@ def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array
 class CombinedEffect:
     """Summary of effect sizes under a random-effects model.
 
-    `p` decreases as samples are added, however similar they are, because samples from one corpus are not independent
-    studies. `tau` is the standard deviation between samples in excess of their own variances, and `i2` its share of the
-    total variance; both are meaningful only if the variances are in the units of squared effect sizes.
+    If samples are added, `p` decreases even if they repeat each other, because samples from one corpus are not
+    independent studies. `tau` is the standard deviation between samples in excess of their own variances, and `i2` is
+    the share of τ² in the total variance; `tau` and `i2` are meaningful only if the variances are in units of squared
+    effect sizes.
     """
 
     effect: float

@@ -34,7 +34,7 @@ def resample_counts(
     strata: Codes | None = None,
     paired: bool = False,
 ) -> Counts:
-    """Draw resamples with replacement and return the number of times that each row is drawn, (resamples, rows).
+    """Draw resamples with replacement and return how often each row is drawn, shape (resamples, rows).
 
     `times` is the number of units that each row represents, (rows,). `strata` contains the stratum of each row, 0, 1,
     …; each resample draws as many units from a stratum as the stratum has. With `paired`, the rows of the strata are
@@ -55,12 +55,12 @@ def resample_counts(
 def resampled(
     statistic: Callable[[Counts, Array], Array], units: Array, *, seed: Seed, resamples: int, pooled: bool = True
 ) -> Array:
-    """Return a statistic for each resample of `units`, (resamples, …).
+    """Return a statistic for each resample of `units`, shape (resamples, …).
 
-    `units` are rows (n, k). `statistic` takes the counts of a block of b resamples, (b, rows), and the rows, and
-    returns one value or array per resample, (b, …). With `pooled`, equal rows are interchangeable: only the distinct
-    rows are drawn, each as often as it occurs, and they are sorted, so that the order of units does not matter. Raises
-    MethodError if `resamples` is not positive.
+    `units` are rows (n, k). `statistic` takes the counts of a block of b resamples, shape (b, rows), and the rows, and
+    returns one value or array per resample, shape (b, …). With `pooled`, equal rows are merged into one row that
+    represents several units, and the rows are sorted, so that the order of units does not matter. Raises MethodError if
+    `resamples` is not positive.
     """
     check_resamples(resamples)
     rows, times = np.unique(units, axis=0, return_counts=True) if pooled else (units, np.ones(len(units), dtype=int))
@@ -95,12 +95,12 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
 
 
 def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0) -> float:
-    """Return the two-sided p-value for the value `against`; below 1 − level if `expanded_percentile` excludes it.
+    """Return the two-sided p-value for `against`, which is below 1 − level if `expanded_percentile` excludes `against`.
 
     The observed value is added to the draws (Phipson & Smyth 2010). If fewer than `FEWEST_BEYOND` draws lie beyond
-    `against`, they do not determine a small p-value; the p-value of the t test with the standard deviation of the draws
-    is then used if it is smaller. `least` is the lower limit of that p-value, for units whose standard deviation is
-    unreliable. NaN for one unit, or if a draw is NaN.
+    `against`, they are too few for a small p-value; the p-value of the t test with the standard deviation of the draws
+    is then used if it is smaller. `least` is the lower limit of the t test's p-value, for units whose standard
+    deviation is unreliable. NaN for one unit, or if a draw is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan

@@ -125,7 +125,7 @@ def _fisher(r: Array | float) -> Array:
 
 
 def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
-    """Return the correlation with all raters, followed by the correlations without each rater, (1 + raters,).
+    """Return the correlation with all raters, followed by the correlations without each rater, shape (1 + raters,).
 
     All are NaN if the correlation with all raters is NaN. If a rater has no judgements, or the correlation is undefined
     without the rater, the value is the correlation with all raters.
@@ -210,7 +210,7 @@ def midranks(values: Array, weights: Array) -> Array:
 
 
 def majority(judged: Array) -> Array:
-    """Return the sign that most raters give to each item, (items,): 1, −1, or 0 for a tie."""
+    """Return the sign that most raters give to each item, shape (items,): 1, −1, or 0 for a tie."""
     signs: Array = np.sign(np.nansum(np.sign(judged), axis=0))
     return signs
 

@@ -47,9 +47,10 @@ def crossed(
 ) -> Estimate:
     """Return a statistic of crossed rows with a t interval and, if `against` is given, a t test of that value.
 
-    The variance is the jackknife variance over the units of each factor. The part that two factors share, such as the
-    noise of single rows, is subtracted by the jackknife over the cells of both (Cameron, Gelbach & Miller 2011, J. Bus.
-    Econ. Stat. 29:238–249, without the terms that may make a variance negative). The degrees of freedom are
+    The variance is the sum of the jackknife variances over the units of each factor. The factor with the largest
+    variance shares a part with every other factor, such as the noise of single rows; this part, the jackknife variance
+    over the cells of both factors, is subtracted from the variance of the other factor (Cameron, Gelbach & Miller 2011,
+    J. Bus. Econ. Stat. 29:238–249, without the terms that may make a variance negative). The degrees of freedom are
     Satterthwaite's (1946, Biometrics Bulletin 2:110–114). `n` is the sample size to report. The estimate has a note
     instead of an interval if a factor has one unit, or if the statistic is undefined without one of the units.
     """
@@ -161,7 +162,7 @@ class MeanDifference:
 
 
 def contrast(first: ArrayLike, second: ArrayLike) -> MeanDifference:
-    """Return the mean of `first` minus the mean of `second`, scores (templates, words) over the same templates.
+    """Return the mean of `first` minus the mean of `second`, given scores (templates, words) over the same templates.
 
     The variance is estimated from variance components of two random factors (Searle, Casella & McCulloch 1992, ch. 4):
     templates, words of either group, and the residual, which is included in the first component. Raises DataError for
@@ -170,7 +171,7 @@ def contrast(first: ArrayLike, second: ArrayLike) -> MeanDifference:
     one, other = (np.asarray(part, dtype=np.float64) for part in (first, second))
     if one.ndim != 2 or other.ndim != 2 or not one.size or not other.size or len(one) != len(other):
         raise DataError(
-            f"expected scores (templates, words) for the same templates, got shapes {one.shape} and {other.shape}",
+            f"expected shapes (templates, words) with equal numbers of templates, got {one.shape} and {other.shape}",
             where="contrast",
         )
     if not (np.isfinite(one).all() and np.isfinite(other).all()):

@@ -101,8 +101,8 @@ def clustered_mean(
     """Return the mean over clustered items, with a cluster-robust t interval and, if `against` is given, a t test.
 
     `values` and `clusters` have one number and one label per item. For a paired comparison of two models, pass the
-    differences. The standard error is the jackknife standard error over clusters, and the t distribution has one degree
-    of freedom fewer than clusters; for clusters of equal size the interval is the t interval of their means. With
+    differences. The standard error is the jackknife standard error over clusters, and the degrees of freedom are the
+    number of clusters minus 1; for clusters of equal size the interval is the t interval of their means. With
     `proportion`, the values lie between 0 and 1 and the interval is computed on the logit scale; if all clusters have
     the same proportion, it is Wilson's interval over items, with a note. `against` is the mean under the null
     hypothesis, a proportion if `proportion` is set; the test uses the scale of the interval. Source: MacKinnon, Nielsen

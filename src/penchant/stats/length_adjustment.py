@@ -34,7 +34,7 @@ _MOST_KNOWN = 0.99
 
 @dataclass(frozen=True, slots=True)
 class LogisticFit:
-    """Fit of logit P(right choice) = intercept of the stratum + slope · difference (or + coefficient of its level).
+    """Fit of logit P(right choice) = intercept of the stratum + slope · difference (or + coefficient of the level).
 
     `n` is the number of items. `intercept` is the logit of the accuracy at difference 0; with several strata, the logit
     of the mean of their accuracies at 0, weighted by numbers of items. `slope` is NaN if levels are fitted (see `fit`).

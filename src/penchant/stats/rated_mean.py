@@ -33,7 +33,7 @@ def worth(judged: ArrayLike) -> float:
 
 
 def with_others(own: ArrayLike, others: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return Spearman's ρ between one rater's ratings and the means of the others, over units rated by both.
+    """Return Spearman's ρ between a rater's ratings and the others' means, over units that the rater and others rated.
 
     The confidence interval is based on Fisher's z with the variance 1.06/(n − 3) of Fieller, Hartley & Pearson (1957,
     Biometrika 44:470). NaN for fewer than ten units, or if either side is constant.
@@ -68,8 +68,8 @@ def mean_over_raters(
     """Return the mean over items, with a t interval that covers the mean for other items and other raters.
 
     `values` contains one number per item, based on all raters. `without[r]` contains the same numbers without rater r,
-    so that `without` has the shape (raters, items). `strata` contains one label per item, for which the variance
-    between items is estimated within strata; it is ignored if a stratum has a single item. `bounds` are the limits of
+    so that `without` has the shape (raters, items). If `strata`, one label per item, is given, the variance between
+    items is estimated within strata; `strata` is ignored if a stratum has a single item. `bounds` are the limits of
     the scale, to which the interval is clipped. `judged` contains each rater's number of judgements (default: equal).
 
     The variance between raters is the jackknife variance over raters, the variance between items the variance of a
@@ -82,7 +82,7 @@ def mean_over_raters(
     others = np.asarray(without, dtype=np.float64)
     if others.ndim != 2 or others.shape[1] != len(array) or not np.isfinite(others).all():
         raise DataError(
-            f"expected an array of shape (raters, {len(array)}) of finite numbers, got shape {others.shape}",
+            f"expected finite numbers, shape (raters, {len(array)}), got shape {others.shape} or a non-finite number",
             where="raters left out",
         )
     items, raters = len(array), len(others)

@@ -53,7 +53,7 @@ def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, 
     check_lengths(a, b, where="counts_a, counts_b")
     check_lengths(a, prior, where="counts_a, prior_counts")
     if len(prior) < 2:
-        raise DataError(f"a vocabulary of {counted(len(prior), 'words')} is too small to compare", where="log-odds")
+        raise DataError(f"got a vocabulary of {counted(len(prior), 'words')}, expected at least two", where="log-odds")
     lacking = int(np.count_nonzero(prior == 0))
     if lacking:
         raise DataError(

@@ -91,7 +91,7 @@ def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, f
 
 
 def drawn_weights(weights: Array, *, resamples: int, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
-    """Draw respondents with replacement, and yield a slice of resamples and the respondents' weights in them, (b, n).
+    """Draw respondents with replacement, and yield slices of b resamples with the n respondents' weights, shape (b, n).
 
     A respondent's weight in a resample is the survey weight times the number of draws.
     """
@@ -106,7 +106,7 @@ def drawn_weights(weights: Array, *, resamples: int, rng: np.random.Generator) -
 def drawn_totals(
     table: Array, weights: Array, *, resamples: int, rng: np.random.Generator
 ) -> list[tuple[Array, Array]]:
-    """Return each item's distinct answers, (v,), and their total weights in each resample, (resamples, v).
+    """Return each item's v distinct answers and their total weights in each resample, shape (resamples, v).
 
     Items are the columns of `table`, with NaN for missing answers. All answers of a respondent are drawn together.
     """

@@ -1,4 +1,4 @@
-"""Dependence of token log-probabilities on the composition of batches."""
+"""Effect of batching on token log-probabilities."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ OTHER = 96
 
 @dataclass(frozen=True, slots=True)
 class Invariance:
-    """The largest changes in a token's log-probability and in a sentence's score between batches, in nats.
+    """The effect of batching on scores.
 
-    `sentences` is the number of sentences compared.
+    `token` is the largest change in a token's log-probability between batches, and `sentence` the largest change in a
+    sentence's score, in nats; `sentences` is the number of sentences compared.
     """
 
     token: float
@@ -65,8 +66,8 @@ class Invariance:
 def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
     """Measure the effect of batching on the scores of up to `MOST` of the (text, location) pairs in `texts`.
 
-    If `texts` is empty, the sentences in `SAMPLE` that the model can process are used; if there are none, return None.
-    Raises ModelError if the model returns a value that is not a log-probability.
+    If `texts` is empty, the sentences in `SAMPLE` that the model can process are used; if it can process none of the
+    sentences, None is returned. Raises ModelError if the model returns a value that is not a log-probability.
     """
     ours = _readable(model, [(text, f"test sentence {n}") for n, text in enumerate(SAMPLE, 1)])
     most = MOST["masked" if model.kind == "masked" else "causal"]
@@ -109,9 +110,9 @@ def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tu
 def _scores(
     model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the token log-probabilities of each text, computed without a cache; NaN for unscored tokens.
+    """Return the token log-probabilities of each text (NaN for unscored tokens), computed without a cache.
 
-    `budget` is the batch size in tokens; without `trees`, texts with a common prefix do not share a forward pass.
+    `budget` is the batch size in tokens. If `trees` is false, texts with a common prefix do not share a forward pass.
     """
     backend = own_backend(model)
     if not trees:
@@ -122,9 +123,9 @@ def _scores(
 
 
 def _changes(readings: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return the largest differences in a token's log-probability and in a sentence's score between its `readings`.
+    """Compare `readings` of a sentence; return the largest difference in a token's log-probability and in the score.
 
-    Each reading contains the log-probabilities of the sentence's tokens in one batch; NaN for unscored tokens.
+    Each reading contains the log-probabilities of the sentence's tokens in one batch (NaN for unscored tokens).
     """
     values = np.array(readings)
     scored = values[:, ~np.isnan(values).all(axis=0)]

@@ -80,7 +80,7 @@ def changes(
     otherwise: Sequence[Change] = (),
     taken_up: Sequence[AsideRecord] = (),
 ) -> list[Change]:
-    """Return all changes since the manifest was written, in parameters, data, texts, models and results.
+    """Return all changes in parameters, data, texts, models and results since the manifest was written.
 
     `otherwise` lists the changes in parameters. `taken_up` lists the records of restored models, which were measured at
     another time; their inputs are compared with these records.
@@ -101,7 +101,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """Yield, for each restored model in `taken_up`, the changes since its measurement that affect its results."""
+    """Yield the changes that affect the results of the restored models `taken_up`, since each was measured."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),
@@ -123,7 +123,7 @@ def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequ
 
 
 def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """Describe the first key other than `probes` whose values differ, with both values; "" if there is none."""
+    """Return a description of the first key other than `probes` with two different values, or "" if there is none."""
     for key in {**ours, **theirs}:
         if key != "probes" and ours.get(key) != theirs.get(key):
             return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
@@ -135,7 +135,7 @@ def _shown(value: object) -> str:
 
 
 def refuse(found: Sequence[Change], folder: Path) -> None:
-    """Raise StudyError if there are any changes."""
+    """Raise StudyError, which describes the first change, if `found` contains any changes."""
     if found:
         first, *others = dict.fromkeys(change.what for change in found)
         more = f", and {len(others)} more" if others else ""
@@ -147,9 +147,9 @@ def refuse(found: Sequence[Change], folder: Path) -> None:
 
 
 def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Path]:
-    """Remove from the manifest the units outdated by the changes `found`; return the paths of outdated files.
+    """Remove the units outdated by the changes `found` from the manifest; return the paths of outdated files.
 
-    These are the files of the removed units, and files prepared from the study's text that were edited since.
+    Outdated files are those of the removed units, and edited files that were prepared from the study's text.
     """
     stale: list[Path] = []
     for unit in list(manifest.units):

@@ -45,9 +45,9 @@ NO_DIRECTION = "not declared: the schema requires one, but penchant does not say
 
 
 def files(outcome: Outcome) -> Iterator[File]:
-    """Yield, for each probe and model, a file of items if any has a measured value, and a file of aggregate results.
+    """Yield the files of each probe and model: one of items, if any has a measured value, and one of aggregate results.
 
-    Names are relative to the folder of the export. Raises StudyError if the results have no manifest.
+    File names are relative to the folder of the export. Raises StudyError if the results have no manifest.
     """
     manifest = manifest_of(outcome)
     for (place, spec), result in outcome.results.items():
@@ -71,7 +71,7 @@ def hub_model(record: ModelRecord) -> tuple[str, str] | None:
 
 
 def finished(manifest: Manifest, unit: UnitRecord) -> str:
-    """Return the time at which the attempt that measured a unit ended, or began if it was interrupted."""
+    """Return the end time of the attempt that measured a unit, or its start time if the attempt was interrupted."""
     made = [each for each in manifest.attempts if any((t.probe, t.spec) == (unit.probe, unit.spec) for t in each.units)]
     attempt = (made or manifest.attempts)[-1]
     return attempt.finished or attempt.started
@@ -244,10 +244,10 @@ def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An item: its table row, and the `choices` offered to the model and their `scores`, by role (such as "good").
+    """An item: its table row, the `choices` offered to the model, and their `scores`, both by role (such as "good").
 
-    `number` is the credit for the answer, or the measured value; `right` is the role of the right answer. Either is
-    None if the item has none.
+    `number` is the credit for the model's answer, or the measured value, or None if there is neither. `right` is the
+    role of the right answer, or None if there is none.
     """
 
     row: Mapping[str, Any]
@@ -299,7 +299,7 @@ def _items(result: Result) -> Iterator[_Item]:
 
 
 def _stereotypes(result: Result) -> set[str]:
-    """Return the names of the data sets whose accuracy is a share of stereotypes; their items have no right answer."""
+    """Return the names of the data sets with a stereotype score, whose items have no right answer."""
     found = result.summary.filter(pl.col("measure").str.starts_with("stereotype score"))
     return set(found["dataset"]) if "dataset" in found.columns else set()
 
@@ -371,7 +371,7 @@ def _plain(value: Any) -> Any:
 
 
 def _without_folders(value: Any) -> Any:
-    """Return a setting with absolute paths, also in lists, replaced by their file names."""
+    """Return a setting in which file names replace absolute paths, also inside lists."""
     if isinstance(value, list):
         return [_without_folders(each) for each in value]
     return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value

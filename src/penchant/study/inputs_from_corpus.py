@@ -33,7 +33,7 @@ Progress = Callable[[str], Callable[[float, float], None]]
 
 
 class TextSettings(BaseModel):
-    """Running text, and settings for sampling sentences for probes whose settings name no sentences."""
+    """Running text, and settings for sampling sentences from it if a probe's settings name no sentences."""
 
     model_config = SETTINGS
 
@@ -104,7 +104,7 @@ class Prepared:
 
 
 def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Return the path in the result directory `folder` of each file of vectors to train, by model name."""
+    """Return the paths of the vectors to be trained, inside the result directory `folder`, by model name."""
     files: dict[str, Path] = {}
     for vectors_name in vectors:
         name = distinct(vectors_name, [path.stem for path in files.values()])
@@ -126,7 +126,7 @@ class Preparation:
     progress: Progress
 
     def make(self, probes: Sequence[Probe[Any]]) -> Prepared:
-        """Train the vectors, and extract sentences for probes without any, unless up-to-date files exist.
+        """Train the vectors, and extract sentences for probes that name none; up-to-date files are used again.
 
         Raises DataError if text or stimuli are invalid, MethodError if a package is missing, and OutputError if a file
         cannot be written.
@@ -215,7 +215,7 @@ def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
 
 
 def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile]) -> str:
-    """Return the name of the first text file that differs from its record in `before`; "" if there is none.
+    """Return the name of the first text file that differs from its record in `before`, or "" if there is none.
 
     For URLs, only name and size are compared. If the number of files differs, return "the number of texts".
     """
@@ -230,10 +230,10 @@ def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile])
 
 
 def problem(corpus: TextSettings | None, vectors: Mapping[str, VectorSettings], models: Sequence[str]) -> str:
-    """Describe the first problem with the models that a study trains; "" if there is none."""
+    """Return a description of the first problem with the models that a study trains, or "" if there is none."""
     for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
         if name not in vectors:
-            return f"no vectors are called '{name}' — vectors defines {', '.join(vectors) or 'none'}"
+            return f"no vectors are called '{name}' — the key 'vectors' defines {', '.join(vectors) or 'none'}"
         if corpus is None:
-            return f"'{TRAINED}{name}' needs text to be trained on — give it under corpus"
+            return f"'{TRAINED}{name}' needs text to be trained on — give the text under the key 'corpus'"
     return ""

@@ -51,7 +51,7 @@ class AskedRecord(BaseModel):
         models = self.study.get("models")
         named = isinstance(self.study.get("study"), str) and isinstance(models, list)
         if not named or not all(isinstance(model, str) for model in models or []):
-            raise ValueError("the name or the models of the study are missing")
+            raise ValueError("the name of the study is not a string, or its models are not a list of strings")
         return self
 
     @property
@@ -117,7 +117,7 @@ class Manifest(BaseModel):
         return next((unit for unit in self.units if (unit.probe, unit.spec) == (probe, spec)), None)
 
     def skips(self, probe: str, spec: str) -> bool:
-        """Return whether a probe was skipped for a model that it does not support."""
+        """Return whether a probe was skipped for a model because it does not support the model."""
         return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
 
     def unread(self, probe: str) -> str:
@@ -130,7 +130,7 @@ class Manifest(BaseModel):
         return [f"{probe} does not support {self.unread(probe)}: it supports {reads[probe]}" for probe in probes]
 
     def results(self) -> str:
-        """Return a hash of the comparison tables, the model labels, and the results of all models not archived."""
+        """Return one hash of `tables`, the model labels, and the results of all models that are not archived."""
         shown = [[u.probe, u.spec, u.files] for spec in self.asked.models for u in self.units if u.spec == spec]
         return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
 
@@ -140,7 +140,7 @@ class Manifest(BaseModel):
         return [*self.notes, *dict.fromkeys(cautions), *self.not_shown()]
 
     def not_shown(self) -> list[str]:
-        """Return a list with one note on the archived models; empty if there are none."""
+        """Return a list with one note on the archived models, or an empty list if there are none."""
         labels = self.asked.study.get("names") or {}
         names = [str(labels.get(aside.spec, aside.units[0].model.name)) for aside in self.set_aside if aside.units]
         if not names:

@@ -93,7 +93,7 @@ class ClusterRecord(_Record):
 
 
 class ModelRecord(_Record):
-    """The model that was measured, and the settings of its computation."""
+    """A measured model, and the settings with which it was run."""
 
     name: str
     kind: str

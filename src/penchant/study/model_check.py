@@ -63,11 +63,11 @@ def check(
 ) -> list[Finding]:
     """Check that a model can be measured, and that it can process the given texts.
 
-    `model` is a model or its name; `texts` are strings or (text, location) pairs. Without `scores`, vectors are checked
-    instead of scores, and the model needs no head. `on_unknown` has the same meaning as in a study: texts with parts
-    unknown to the tokenizer fail ("stop"), or are left out with a warning ("skip"). The verdict "fail" means that
-    results of this model for these texts would be wrong; "warn" means that they need an explanation. Raises MethodError
-    for any other `on_unknown`.
+    `model` is a model or its name; `texts` are strings or (text, location) pairs. If `scores` is false, vectors are
+    checked instead of scores, and the model needs no head. `on_unknown` has the same meaning as in a study: texts with
+    parts unknown to the tokenizer fail ("stop"), or are left out with a warning ("skip"). The verdict "fail" means that
+    results of this model for these texts would be wrong; "warn" means that the results need an explanation. Raises
+    MethodError for any other `on_unknown`.
     """
     model = language_model(model)
     given = plain(texts)
@@ -289,7 +289,7 @@ def _padding(model: LanguageModel) -> Finding:
 
 
 def _local(model: LanguageModel) -> list[Finding]:
-    """Compare a served model with its weights, if they are in the local directory or file of its tokenizer."""
+    """Compare a served model with local weights, if there are any in the directory or file of its tokenizer."""
     assert model.served is not None
     spec = model.served.client.address.tokenizer
     place = resolve(spec).local

@@ -72,7 +72,7 @@ class Fitting:
     """The names of the models in the study, by each key that identifies a model."""
 
     def require(self) -> None:
-        """Raise a PenchantError if an unfinished model cannot be measured or if no model fits a probe.
+        """Raise a PenchantError if an unfinished model cannot be measured or if some probe fits no model.
 
         The error is a ModelError, StudyError, MethodError or DataError; further errors are added to it as notes.
         Finished models are only checked for duplicates.
@@ -137,7 +137,7 @@ class Fitting:
         scores.require(text for number in supported for text, _ in self.texts[number])
 
     def _turns_on_weights(self, seen: Outline) -> bool:
-        """Return whether any probe's support for a model depends on a trained head, which only the weights show."""
+        """Return whether any probe's support depends on the model having a trained head, which only weights show."""
         return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
 
     def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:
@@ -152,7 +152,7 @@ class Fitting:
         raise StudyError(message, where=spec, hint=all_read(self.probes))
 
     def _fit(self, number: int, spec: str, model: LanguageModel) -> None:
-        """Record a problem if the probe with index `number` cannot measure `model`, which is of a kind it supports."""
+        """Record a problem if the probe with index `number` supports this kind of model, but cannot measure `model`."""
         probe = self.probes[number]
         try:
             probe.settle(model)

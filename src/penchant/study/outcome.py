@@ -100,7 +100,7 @@ class Outcome:
 
     @property
     def verdicts(self) -> pl.DataFrame:
-        """The verdicts on the claims of each instrument, with the estimates that they rest on; one row per verdict."""
+        """The verdicts on the claims that each instrument tests, with the underlying estimates; one row per verdict."""
         sections = placed(self.results, self.comparisons, self.curves)
         tables = ((each.place, verdicts.table(each.answers())) for each in sections)
         return pl.concat(table.select(pl.lit(place).alias("probe"), pl.all()) for place, table in tables)
@@ -132,7 +132,7 @@ class Outcome:
         return Document(sections, runs, self.notes, self._made_of())
 
     def _paper(self, sections: Sequence[StudySection]) -> list[StudySection]:
-        """Return a list with the section on the paper that the study follows; empty if it follows none."""
+        """Return a list with the section on the paper that the study follows, or an empty list if it follows none."""
         from penchant.papers.section import paper_section  # statistics are slow to load
 
         names = {str(manifest.asked.study.get("paper") or "") for manifest in self.manifests}

@@ -38,7 +38,7 @@ def export_outcome(
 ) -> tuple[list[Path], list[str]]:
     """Write an outcome to a folder and return the paths of the files, and notes on what was left out.
 
-    `document` is that of the outcome; the other arguments and errors are those of `penchant.report.export.export`.
+    `document` is the outcome's document. For the other arguments and the errors, see `penchant.report.export.export`.
     """
     if to not in (EVER, RESULTS):
         if to not in FORMS:
@@ -51,7 +51,7 @@ def export_outcome(
 
 
 def _eval_results(outcome: Outcome) -> tuple[list[File], list[str]]:
-    """Return a file OWNER/NAME/.eval_results/STUDY.yaml for each hub model with hub data, and notes on other results.
+    """Return a file OWNER/NAME/.eval_results/STUDY.yaml for each hub model with hub data, and notes on omitted results.
 
     Raises StudyError, with the notes, if there is no such model.
     """
@@ -80,7 +80,7 @@ def _eval_results(outcome: Outcome) -> tuple[list[File], list[str]]:
 
 
 def _data(manifest: Manifest, place: str) -> tuple[str, str] | None:
-    """Return the id and the commit of the hub data set of a probe, or None if it has other data."""
+    """Return the id and the commit of the hub data set that a probe read, or None if it read other data."""
     paths = [record.path for record in manifest.data if record.probe == place]
     sets = {(data.name, data.revision) for data in map(HubData.of, filter(is_hub, paths))}
     return sets.pop() if len(sets) == 1 and all(map(is_hub, paths)) else None

@@ -183,10 +183,10 @@ def open(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
 def report(
     directory: str | Path, other: str | Path | None = None, *, out: str | Path | None = None, trust_edited: bool = False
 ) -> Path:
-    """Write the report of a result directory, or of the differences between two, and return the path of its page.
+    """Write a report on a result directory, or on the differences between two, and return the path of the page.
 
-    The page is `report.html` in the directory, or `comparison.html` in the current directory if there are two, unless
-    `out` gives another path. Each directory must have been written by a study or by `Result.save`. Raises
+    The page is `report.html` in the directory, or `comparison.html` in the current directory if `other` is given,
+    unless `out` gives another path. Each directory must have been written by a study or by `Result.save`. Raises
     StudyError if results cannot be read or compared, and OutputError if the page cannot be written.
     """
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
@@ -209,9 +209,9 @@ def export(
 
     The files are written into the folder `to` in the directory, unless `out` gives another folder. `scores` keeps only
     the rows of these scores or measures, in the tables that have them. `columns` keeps only these columns, in this
-    order, after the columns that identify a row. Both are names from the tables, in a list or separated by commas.
-    Raises MethodError for an unknown format or a name that no table has, StudyError for unreadable results, and
-    OutputError if a file cannot be written.
+    order, after the columns that identify a row. `scores` and `columns` are names from the tables, in a list or
+    separated by commas. Raises MethodError for an unknown format or a name that no table has, StudyError for unreadable
+    results, and OutputError if a file cannot be written.
     """
     outcome = read_outcome(directory, trust_edited=trust_edited)
     place = Path(directory) / to if out is None else out

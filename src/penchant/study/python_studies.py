@@ -65,7 +65,7 @@ class InPython:
         return described
 
     def specs(self, models: object) -> Any:
-        """Return the names of one or several models, and add those that are loaded to `self.models`.
+        """Return the names of one or several models, and add loaded models to `self.models`.
 
         Raises MethodError for a model without a name.
         """
@@ -112,7 +112,7 @@ class InPython:
         return value
 
     def dtype(self, wanted: str | None) -> str | None:
-        """Return `wanted`, else the study's number format, else the format that all loaded models share."""
+        """Return `wanted`, else the study's number format, else the format that all loaded models share, else None."""
         formats = {
             model.dtype for model in self.models.values() if isinstance(model, LanguageModel) and not model.served
         }
@@ -120,7 +120,7 @@ class InPython:
         return named if named or len(formats) != 1 else formats.pop()
 
     def require_dtype(self, dtype: str) -> None:
-        """Raise MethodError if the number format of a loaded model differs from the study's, `dtype`."""
+        """Raise MethodError if a loaded model's number format differs from `dtype`, the study's number format."""
         for model in self.models.values():
             if isinstance(model, LanguageModel) and model.dtype != dtype and not model.served:
                 told = f"{model.name} has the dtype {model.dtype}, but the study has {dtype}"
@@ -149,7 +149,7 @@ class InPython:
 
     @contextmanager
     def tables_in(self, out: Path) -> Iterator[None]:
-        """Copy tables passed as Python objects into `out`; on exit, remove them again if the study did not start."""
+        """Copy tables passed as Python objects into `out`; on exit, remove the copies if the study did not start."""
         new = not out.exists()
         made = [out / TABLES / name for name in self.folders if not (out / TABLES / name).exists()]
         for target in made:

@@ -76,15 +76,15 @@ def _table(file: Path) -> pl.DataFrame:
 
 
 def _study_of(directory: str | Path) -> Path | None:
-    """Return the study directory to which a study, probe or result directory belongs; None if there is none."""
+    """Return the study directory to which a study, probe or result directory belongs, or None if there is none."""
     folder = Path(directory).absolute()
     return next((place for place in (folder, folder.parent, folder.parent.parent) if is_file(place / FILE)), None)
 
 
 def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
-    """Return the edited files of one result of a study; None if `folder` is not part of a study.
+    """Return the edited files of the result in `folder`, or None if the result is not part of a study.
 
-    Raises StudyError at the first edited file unless `trusted`.
+    Raises StudyError at the first edited or missing file unless `trusted`.
     """
     study = _study_of(folder)
     if study is None:
@@ -97,7 +97,7 @@ def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
 
 
 def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
-    """Return the edited files of a study. Raises StudyError at the first edited file unless `trusted`."""
+    """Return the edited files of a study. Raises StudyError at the first edited or missing file unless `trusted`."""
     found = [file for unit in manifest.units for file in edited(unit.files, folder / unit.directory)]
     found += edited(manifest.tables, folder)
     if trusted:
@@ -119,7 +119,7 @@ def require_unedited(directory: str | Path) -> None:
 
 
 def unshown(directory: str | Path) -> frozenset[Path]:
-    """Return the directories of a study's archived results, given its directory or the directory of a probe."""
+    """Return the directories of a study's archived results, given the directory of the study or of one probe."""
     if (study := _study_of(directory)) is None:
         return frozenset()
     return frozenset(
@@ -138,7 +138,9 @@ def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
     lacking += [key for key in ("model", "level", "resamples", "seed") if key not in result.signature]
     if lacking:
         raise StudyError(
-            f"lacks {', '.join(lacking)}", where=str(folder), hint="run the study again with this version of penchant"
+            f"lacks columns or settings: {', '.join(lacking)}",
+            where=str(folder),
+            hint="run the study again with this version of penchant",
         )
     _require_words(result.summary, folder / "summary.parquet")
     _require_settings(result, folder, trusted=trusted)
@@ -186,7 +188,8 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
     shared = [place for place in ours if place in theirs]
     if not shared:
         raise StudyError(
-            f"{first} contains {', '.join(ours)}, {second} contains {', '.join(theirs)}: they have no probe in common"
+            f"no probe is in both directories: {first} contains {', '.join(ours)}, and {second} contains "
+            f"{', '.join(theirs)}"
         )
     for place in {**ours, **theirs}:
         if place not in shared:
@@ -207,8 +210,8 @@ def read_for_report(
 ) -> tuple[Outcome, Path]:
     """Return the results of one directory, or of two for comparison, and the path of the report page.
 
-    The page is `report.html` in the directory, or `comparison.html` in the current directory if there are two, unless
-    `out` gives another path. Raises StudyError if results cannot be read or compared.
+    The page is `report.html` in the directory, or `comparison.html` in the current directory if `other` is given,
+    unless `out` gives another path. Raises StudyError if results cannot be read or compared.
     """
     if other is None:
         outcome, page = read_outcome(directory, trust_edited=trust_edited), Path(directory) / "report.html"

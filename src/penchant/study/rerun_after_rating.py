@@ -25,10 +25,11 @@ class Next:
 
 
 def after_ratings(directory: Path, ratings: Path) -> Next | None:
-    """Return the command that reruns a study with a table of ratings; None if no study wrote `directory`.
+    """Return the command that reruns a study with a table of ratings, or None if no study wrote `directory`.
 
-    The study file is searched for in the directories of the ratings, of the study's data and of its results, and in the
-    current directory. The options repeat settings of the last run that differ from the file, such as models.
+    The study file is searched for in the directories that contain the ratings, the study's data or its result
+    directory, and in the current directory. Options of the command repeat settings of the last run that differ from the
+    file, such as models.
     """
     folder = next((place for place in (directory, directory.parent) if (place / FILE).exists()), None)
     if folder is None:

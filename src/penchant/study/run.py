@@ -148,7 +148,7 @@ class _Running:
             file.unlink(missing_ok=True)
 
     def _fingerprint(self, spec: str) -> str:
-        """Return the current fingerprint of a model; "" if the model is missing or cannot be fetched.
+        """Return the current fingerprint of a model, or "" if the model is missing or cannot be fetched.
 
         The fingerprint of a model that the study trains is the hash of its vectors. Raises ModelError if a model on
         this machine is damaged.
@@ -290,8 +290,8 @@ class _Running:
     def compare(self) -> None:
         """Compare the models pairwise for each probe.
 
-        Checkpoints of one training run, or of two at different steps, are not compared with each other. Raises
-        StudyError if no model fits a probe.
+        Checkpoints of the same training run are not compared with each other, nor are checkpoints of two runs at
+        different steps. Raises StudyError if some probe fits no model.
         """
         self._sort()
         self.manifest.tables = {}
@@ -315,7 +315,7 @@ class _Running:
                 self._keep(self.outcome.comparisons[place], f"{place}/{COMPARISON}")
 
     def follow(self) -> None:
-        """Compute the curves of each probe over the checkpoints of each training run."""
+        """Compute each probe's curves over the checkpoints of each training run."""
         for place in self.places:
             tables = []
             for family, steps in self.study.families.items():

@@ -25,7 +25,7 @@ FREE = ("question", "names", "models", "families")
 def held(folder: Path) -> Iterator[None]:
     """Lock a directory so that no other process runs a study in it.
 
-    Raises StudyError if another process does, or if the path is not a directory.
+    Raises StudyError if another process has locked the directory, or if the path is not a directory.
     """
     new = not occupied(folder)
     if not new and not folder.is_dir():
@@ -138,7 +138,7 @@ def archive(manifest: Manifest, models: Collection[str], trained: Mapping[str, P
 
 
 def restore(manifest: Manifest, models: Collection[str]) -> list[AsideRecord]:
-    """Restore the archived results of `models` and return their records, still to be checked for changes."""
+    """Restore the archived results of `models`; return the records of these models, not yet checked for changes."""
     taken = [record for record in manifest.set_aside if record.spec in models]
     manifest.set_aside = [record for record in manifest.set_aside if record.spec not in models]
     for record in taken:
@@ -154,7 +154,7 @@ def _measured(asked: AskedRecord) -> AskedRecord:
 
 
 def _otherwise(before: AskedRecord, after: AskedRecord, places: Sequence[str]) -> list[Change]:
-    """Return the changes in the probes' parameters; an empty list if anything else in the study changed."""
+    """Return the changes in the probes' parameters, or an empty list if anything else in the study changed."""
     rest = [{key: value for key, value in asked.study.items() if key != "probes"} for asked in (before, after)]
     if rest[0] != rest[1] or _names(before) != _names(after):
         return []

@@ -27,7 +27,7 @@ _OPTIONS = {"models": "--model"}
 
 def _of_print(label: str) -> str:
     if label != one_line(label).strip() or not label or " − " in label:
-        raise ValueError("a label must be one line without surrounding spaces and without ' − '")
+        raise ValueError("a label must be one line that is not blank, without surrounding spaces and without ' − '")
     return label
 
 
@@ -110,7 +110,7 @@ class Study(BaseModel):
             first = _telling(error)
             raise _PlacedError(("probes", number, name, *first["loc"]), _wrong(first, kind)) from error
         if probe.lacks_text() and self.corpus is None:
-            raise _PlacedError(("probes", number, name, probe.drawn), "is missing — give it, or a corpus")
+            raise _PlacedError(("probes", number, name, probe.drawn), "is missing — set it, or the key 'corpus'")
         return probe
 
 
@@ -273,7 +273,7 @@ def _narrowed(study: Study, file: Path, only: list[str] | None, *, limited: bool
 
 
 def _telling(error: ValidationError) -> Mapping[str, Any]:
-    """Return the first error for an unknown key, which may be a misspelt required key, else the first error."""
+    """Return the first error for an unknown key (perhaps a misspelt required key), or else the first error."""
     errors = error.errors()
     return next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
 

@@ -184,7 +184,7 @@ def _items(task: Path, fields: Mapping[str, Any], rows: Sequence[tuple[str, dict
 
 
 def _filled(task: Path, name: str, fields: Mapping[str, Any], place: str, row: Mapping[str, Any]) -> Any:
-    """Return the value of a field for a row: the value of the column it names, else the filled template.
+    """Return the value of a field for a row: the value of the column that the field names, else the filled template.
 
     A filled template that consists of digits becomes a number, as in lm-eval.
     """

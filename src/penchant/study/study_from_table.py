@@ -146,7 +146,7 @@ def _study(
 
 
 def _spec(model: str) -> str:
-    """Return a model's name; the path of a model on this machine becomes absolute."""
+    """Return the name of a model, or its absolute path if it is on this machine."""
     return str(Path(model).resolve()) if Path(model).exists() else model
 
 
@@ -165,7 +165,7 @@ def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
         label = Path(name).name if Path(name).exists() else name
         if model.kind not in probe.kinds:
             message = f"{probe.name} supports {kinds_read(probe)}, not {KINDS[model.kind]}"
-            raise MethodError(message, where=label, hint="name another with -m")
+            raise MethodError(message, where=label, hint="name another model with -m")
         if unread := _unread(probe, texts, model):
             yield f"{label}: {unread}", False
             continue
@@ -177,7 +177,7 @@ def _tried(study: Path, reader: TableReader) -> Iterator[tuple[str, bool]]:
 
 
 def _unread(probe: Probe[Any], texts: Sequence[str], model: Model) -> str:
-    """Return a line about the texts that a model cannot read; "" if it reads all of them or is not a language model."""
+    """Return a line on texts that a language model cannot read; for other models, or if there are none, return ""."""
     if not isinstance(model, LanguageModel):
         return ""
     parts = [part for part in unknown_parts(probe.reading(model), texts) if part]
@@ -191,7 +191,7 @@ def _unread(probe: Probe[Any], texts: Sequence[str], model: Model) -> str:
 
 
 def _split(texts: Sequence[str], model: Model) -> str:
-    """Return a line that warns of a tokenizer that splits words into many tokens; "" if there is no need to warn."""
+    """Return a line that warns of a tokenizer that splits words into many tokens, or "" if it does not."""
     words = sum(len(text.split()) for text in texts)
     if not isinstance(model, LanguageModel) or not words:
         return ""
@@ -200,7 +200,7 @@ def _split(texts: Sequence[str], model: Model) -> str:
 
 
 def _seconds(probe: Probe[Any], base: Sequence[Path], model: Model, every: int) -> float:
-    """Estimate the time in seconds to measure all texts by measuring a few; `every` is the number of all texts."""
+    """Measure a few texts, and return the estimated time in seconds for all; `every` is the number of all texts."""
     pilot = probe.model_copy(update={"limit": PILOT})
     few = len(pilot.texts(base))
     pilot = pilot if few else probe

@@ -78,7 +78,7 @@ def step_in(name: str) -> int:
     """
     found = _STEP.findall(name.rstrip("/").rpartition("/")[2])
     if len(found) != 1 or int(found[0]) > COUNT:
-        how_many = "no step" if not found else "several steps" if len(found) > 1 else "too large a step"
+        how_many = "no step" if not found else "several steps" if len(found) > 1 else f"a step above {COUNT:,}"
         raise StudyError(
             f"'{name}' contains {how_many}, expected one, for example step1000",
             hint=f"write revisions: {{STEP: {name}}}",

@@ -23,7 +23,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def listed(names: str | Sequence[str] | None) -> list[str]:
-    """Return one or more names as a list; an empty list for None."""
+    """Return one or more names as a list, or an empty list for None."""
     return [names] if isinstance(names, str) else list(names or ())
 
 
@@ -74,9 +74,9 @@ def find_all(name: str | Path, *, base: Sequence[str | Path], sets: Path | Seque
 
 
 def fetched_one(name: str | Path) -> Path:
-    """Return the path of a file or directory downloaded from the hub.
+    """Download a file or directory from the hub, unless it is cached, and return the local path.
 
-    Raises DataError if it cannot be downloaded or `name` is a pattern that matches several files.
+    Raises DataError if it cannot be downloaded or if `name` is a pattern that matches several files.
     """
     files = fetched(name)
     if len(files) > 1:
@@ -86,7 +86,7 @@ def fetched_one(name: str | Path) -> Path:
 
 
 def matching(pattern: Path) -> list[Path]:
-    """Return the sorted files that match a pattern; an empty list if it has no wildcard or is the name of a file.
+    """Return the sorted files that match a pattern, or an empty list if it has no wildcard or is the name of a file.
 
     Hidden files match only if their names are given in full.
     """

@@ -25,7 +25,7 @@ _NOTE = re.compile(
 
 
 def footer(rows: Sequence[FileRow], file: str | Path) -> DataError | None:
-    """Return the error for the first footer row among the last rows of a table; None if there is none.
+    """Return the error for the first footer row among the last rows of a table, or None if there is none.
 
     A summary row is recognised by its first cell, which must not occur in earlier rows. A note is a row with a single
     cell of several words that begins like a note, or whose column otherwise contains only single words.

@@ -97,7 +97,7 @@ def is_missing(value: object) -> bool:
 
 
 def require_text(value: object, wanted: str, where: str) -> None:
-    """Raise DataError, located at `where`, if a value is missing, blank or not a text; `wanted` is a noun for it."""
+    """Raise DataError if a value is missing, blank or not a text; in the message, `wanted` is a noun for the value."""
     if not isinstance(value, str):
         hint = "leave it out, or give a text" if is_missing(value) else f"give a text, as in {str(value)!r}"
         raise DataError(_misfit(value, wanted), where=where, hint=hint)
@@ -165,11 +165,11 @@ def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None
 
 
 def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], name: str) -> Path:
-    """Write the mapping `keys` to a temporary YAML file called `name`, deleted when Python exits; return its path.
+    """Write the mapping `keys` to a temporary YAML file called `name`, and return the path of the file.
 
     The values of the keys in `tables` may be tables instead of file names; `tables` maps these keys to the column names
     of rows that have none. Each table is written to a file named after its key, or called `name` for the key `file`.
-    Raises DataError if a value cannot be written.
+    All files are deleted when Python exits. Raises DataError if a value cannot be written.
     """
     # A table under another key is an unknown key, which is reported when the document is read.
     written = {key: kind(value) if hasattr(value, "columns") else value for key, value in keys.items()}

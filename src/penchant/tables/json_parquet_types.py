@@ -11,7 +11,7 @@ from penchant.text_io import is_file, opened
 
 
 def holds_text(path: Path, column: str) -> bool:
-    """Return True if a column of a JSON lines or Parquet table contains text; False for other formats."""
+    """Return whether a column of a JSON lines or Parquet table contains text; other formats always give False."""
     if not is_file(path):
         return False
     if path.suffix == ".parquet":

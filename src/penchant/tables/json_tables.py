@@ -142,7 +142,10 @@ def may_be_excessive(text: str) -> bool:
 
 
 def unsound(value: object, key: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
-    """Return `key` extended by the keys to the first string with a rejected character, and a message, or ((), "")."""
+    """Return the keys that lead to the first string with a rejected character, and a message.
+
+    `key` contains the keys that lead to `value`. If there is no such string, the result is ((), "").
+    """
     if isinstance(value, str):
         return key, refused_character(value)
     inside: list[tuple[str, object]] = []

@@ -165,7 +165,7 @@ def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
         raise DataError(f"has version {version}, but this version of penchant reads version {VERSION}", file=file)
     found = json.loads(task)
     if not isinstance(found, dict):
-        raise DataError("contains a damaged task", file=file)
+        raise DataError("contains a task that is not a JSON object", file=file)
     return found
 
 

@@ -18,7 +18,7 @@ def missing_word(text: str) -> bool:
 
 
 def missing_cautions(texts: Iterable[tuple[str, str]], noun: str) -> Iterator[str]:
-    """Yield a caution about pairs of text and location whose text is a word for a missing value.
+    """Yield a caution if any of the texts, given as (text, location) pairs, is a word for a missing value.
 
     `noun` is the plural noun for the texts.
     """

@@ -21,7 +21,10 @@ class ByRater(Generic[K]):
     def add(
         self, item: K, rater: str, value: float, file: str | Path, line: int, *, called: str, column: str = ""
     ) -> DataError | None:
-        """Add a judgement; return an error, which names the item as `called`, if the rater has already judged it."""
+        """Add a judgement and return None, or return an error if the rater has already judged the item.
+
+        `called` is the name of the item in the error message.
+        """
         values = self.of.setdefault(item, {})
         if rater in values:
             hint = f"the first judgement is in {self.places[item, rater]}"

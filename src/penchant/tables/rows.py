@@ -203,7 +203,7 @@ def lacking(names: Mapping[str, None] | list[str], present: list[str], file: str
 
 
 def columns(path: str | Path) -> list[str] | None:
-    """Return the column names of a file with delimited cells; None for other formats.
+    """Return the column names of a file with delimited cells, or None for other formats.
 
     Raises DataError if the file cannot be read.
     """

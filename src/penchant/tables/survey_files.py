@@ -34,10 +34,10 @@ def is_survey_file(start: bytes) -> bool:
 
 
 def survey_rows(data: bytes, file: Path) -> tuple[Iterator[FileRow], Labels]:
-    """Return an iterator over the rows, with codes instead of value labels, and the labels.
+    """Return an iterator over the rows (with codes in place of value labels), and the labels.
 
-    User-missing values are empty. Raises DataError if the file cannot be read, and MethodError if pyreadstat is
-    missing.
+    User-missing values become empty cells. Raises DataError if the file cannot be read, and MethodError if pyreadstat
+    is missing.
     """
     try:
         import pyreadstat

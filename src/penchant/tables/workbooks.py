@@ -30,10 +30,10 @@ _RESAVE = "open it in a spreadsheet and save it"
 
 
 def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[FileRow]:
-    """Yield the rows of a sheet ("": the first); the first nonempty row contains the column names.
+    """Yield the rows below the header of a sheet, or of the first sheet if `sheet` is "".
 
-    Empty cells are empty texts, as in CSV. Raises DataError with the cell if the sheet is invalid, and MethodError if
-    openpyxl is missing.
+    The header is the first nonempty row. Empty cells are empty texts, as in CSV. Raises DataError with the cell if the
+    sheet is invalid, and MethodError if openpyxl is missing.
     """
     values, formulas = (_sheet(book, sheet, file) for book in _books(data, file))
     header: list[str] | None = None
@@ -192,12 +192,12 @@ class _Places:
         if reference is not None:
             match = _CELL.fullmatch(reference)
             if not match or int(match[2]) != self.row:
-                raise ValueError(f"the row contains the cell {reference[:20]} of another row")
+                raise ValueError(f"the row contains the cell {reference[:20]}, which is invalid or in another row")
             column = 0
             for letter in match[1]:
                 column = 26 * column + ord(letter) - ord("A") + 1
         if not self.column < column <= _COLUMNS:
-            raise ValueError(f"the cell {reference or column} is repeated, out of order or too far to the right")
+            raise ValueError(f"the cell {reference or column} is repeated, out of order or beyond column XFD")
         self.cells += column - self.column
         self.column = column
         if self.cells > _CELLS:

@@ -96,7 +96,7 @@ class Loader(_Core, yaml.SafeLoader):
             raise _error(f"contains the character U+{error.character:04X}, which YAML does not allow", line) from error
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """Compose a node, at most `DEEPEST` levels below the root."""
+        """Compose a node. Raises YAMLError if the node is more than `DEEPEST` levels below the root."""
         if self._depth > DEEPEST:
             raise _error(f"is nested more than {DEEPEST} levels deep", self.line)
         self._depth += 1
@@ -172,7 +172,7 @@ def _size(node: yaml.Node, sizes: dict[int, int], above: set[int]) -> int:
         above.remove(id(node))
         sizes[id(node)] = size
         if size > len(sizes) + _MOST_REPEATED:
-            raise _error("contains aliases that expand to too many values", node.start_mark.line)
+            raise _error(f"contains aliases that repeat more than {_MOST_REPEATED:,} values", node.start_mark.line)
     return sizes[id(node)]
 
 

@@ -44,7 +44,7 @@ def as_written(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a string as `as_written` does, normalised to NFC, for values that are compared, such as ids and labels."""
+    """Return the result of `as_written`, normalised to NFC; used for values that are compared, such as ids."""
     return canonical(as_written(value))
 
 
@@ -118,7 +118,7 @@ class YamlDocument:
                 self._walk(value, path, seen, loader)
 
     def line(self, key: tuple[str, ...]) -> int | None:
-        """Return the line of a key or, if absent, of its nearest ancestor; None if there is none."""
+        """Return the line of a key, or of its nearest ancestor if the key is absent, or None if neither has a line."""
         nearest = next((key[:end] for end in range(len(key), 0, -1) if key[:end] in self._lines), ())
         return self._lines.get(nearest)
 
@@ -172,7 +172,7 @@ def as_wanted(value: Any, *kinds: Any) -> Any:
 
 
 def _alternatives(kind: Any) -> Iterator[Any]:
-    """Yield the members of a union or the values of a Literal, without metadata; otherwise `kind`."""
+    """Yield the members of a union or the values of a Literal, without metadata, or else `kind` itself."""
     if get_origin(kind) is Annotated:
         yield from _alternatives(get_args(kind)[0])
     elif get_origin(kind) in (Union, UnionType):
@@ -185,7 +185,7 @@ def _alternatives(kind: Any) -> Iterator[Any]:
 
 
 def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
-    """Return the valid keys of the nested model that contains `key`; an empty list if the model is unknown."""
+    """Return the valid keys of the nested model that contains `key`, or an empty list if the model is unknown."""
     inside: Any = model
     for part in key[:-1]:
         fields = inside.model_fields if isinstance(inside, type) and issubclass(inside, BaseModel) else {}

@@ -40,16 +40,16 @@ class GloVe:
 
     - Vectors and biases are initialised to (u − ½)/(size + 1), with u uniform on [0, 1); the program counts the bias as
       a dimension.
-    - Sums of squared gradients are initialised to 1. The gradient is the gradient of J/2 multiplied by the learning
-      rate, also when it is added to the sums. Later versions of the program omit the rate from the updates of biases
+    - Sums of squared gradients are initialised to 1. The gradient of J/2 is multiplied by the learning rate
+      before it is squared and added to the sums. Later versions of the program omit the rate from the updates of biases
       and clip gradients at 100.
     - (i, j) and (j, i) are two entries. Each is visited once per epoch, on a single thread, in an order drawn for each
       epoch; the program shuffles once, and its threads update asynchronously.
     - The result is w_i + w̃_i. Parameters are in single precision and counts in double precision; the program uses
       double precision only.
 
-    `seed` determines the initial values and the orders. The same seed gives bit-identical vectors on processors of the
-    same type; other processors may round sums differently.
+    `seed` determines the initial values and the order of each epoch. The same seed gives bit-identical vectors on
+    processors of the same type; other processors may round sums differently.
     """
 
     size: int = 100
@@ -176,7 +176,11 @@ def _partial_sums(corpus: TokenFile, window: int) -> Iterator[_Sums]:
     reach = min(window, int(corpus.lengths.max(initial=0)) - 1)
     bits = max(reach - 1, 0).bit_length()
     if size**2 << bits > 1 << 63:
-        raise MethodError(f"window {window} is too wide for {size} words", hint="give a smaller window")
+        raise MethodError(
+            f"window {window} is too wide for {size} words: the square of the number of words, times the window "
+            "rounded up to a power of two, must not exceed 2⁶³",
+            hint="give a smaller window or a higher min_count",
+        )
     sentence = np.repeat(np.arange(len(corpus.lengths), dtype=np.int32), corpus.lengths)
     weights = 1 / np.arange(1, (1 << bits) + 1)
     stretch = max(_PAIRS_AT_ONCE // max(reach, 1), 1)

@@ -67,14 +67,17 @@ def _as_bytes(word: str) -> bytes:
 def _refuse_unreadable(words: Sequence[bytes], matrix: Matrix) -> None:
     if matrix.shape != (len(words), matrix.shape[1]) or not matrix.size:
         raise ModelError(
-            f"{counted(len(words), 'words')} cannot have vectors of shape {'×'.join(map(str, matrix.shape))}"
+            f"expected a non-empty matrix with one row per word, got the shape {'×'.join(map(str, matrix.shape))} "
+            f"for {counted(len(words), 'words')}"
         )
     if len(set(words)) < len(words):
         repeated = next(word for word, n in Counter(words).items() if n > 1)
         raise ModelError(f"the vocabulary lists {repeated.decode()!r} twice")
     for word in words:
         if not word or b" " in word or b"\n" in word:
-            raise ModelError(f"the word {word.decode()!r} is empty or contains a space or newline")
+            raise ModelError(
+                f"the word {word.decode()!r} cannot be saved: words must not be empty or contain spaces or newlines"
+            )
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         raise ModelError(f"the vector of '{words[bad[0]].decode()}' contains a value that is not finite")

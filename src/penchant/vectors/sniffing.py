@@ -62,7 +62,10 @@ def begins_as_vectors(path: str | Path) -> None:
 
 
 def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
-    """Return the path of the vocabulary of a `.npy` file, by default beside it. Raises ModelError if it is missing."""
+    """Return the path of a `.npy` file's vocabulary, by default the .vocab or .txt file of the same name.
+
+    Raises ModelError if there is no such file.
+    """
     beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
     places = beside if vocabulary is None else [Path(vocabulary)]
     for place in places:

@@ -46,7 +46,7 @@ class StaticVectors:
     `matrix[i]` (matrix: V × d, float32, read-only) is the vector of `words[i]`, and `index[words[i]]` is i.
     `fingerprint` is the SHA-256 hash of the file (for a matrix with a vocabulary, of the concatenated hashes of both).
     If a word appears more than once, the first vector is used; `duplicates` is the number of later vectors, which are
-    ignored. `broken` lists the words that are not UTF-8, with their positions; they are omitted.
+    ignored. `broken` lists the omitted words, which are not UTF-8, with their positions.
     """
 
     name: str
@@ -153,7 +153,10 @@ class _Collected:
         self.read = 0
 
     def add(self, words: Sequence[bytes], block: Matrix, first: int, unit: str = "line") -> None:
-        """Add a block of rows; `first` is the number in the file of its first `unit` (line or word), for messages."""
+        """Add a block of rows.
+
+        In error messages, its first row is `unit` ("line" or "word") number `first` of the file.
+        """
         finite = np.isfinite(block).all(axis=1)
         if not finite.all():
             row = int(np.argmin(finite))
@@ -176,7 +179,11 @@ class _Collected:
         return ModelError(message, where=f"{self.file}, {place}" if place else str(self.file), hint=hint)
 
     def _require_utf8(self) -> None:
-        """Raise ModelError if too many words are not UTF-8: more than one, and the majority of non-ASCII words."""
+        """Raise ModelError if more than one word, and the majority of non-ASCII words, are not UTF-8.
+
+        Such words are accepted if they are rare (see `_RARE`) and their encoding cannot be guessed. A single such word
+        is an error only if the file has no other words.
+        """
         most = max(1, sum(not word.isascii() for word in self.index)) if self.index else 0
         guess = guessed_encoding(b" ".join(raw for _, raw in self.broken))
         if len(self.broken) <= most or (not guess and len(self.broken) * _RARE <= len(self.index)):
@@ -314,7 +321,7 @@ def _blocks(start: bytes, stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _parse(block: bytes, dimension: int) -> tuple[list[bytes], Matrix] | None:
-    """Return the words and numbers of a block of lines; None if any line is invalid.
+    """Return the words and numbers of a block of lines, or None if any line is invalid.
 
     The numbers are the last `dimension` fields of a line.
     """

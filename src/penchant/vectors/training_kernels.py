@@ -71,7 +71,8 @@ def descend(
     """Make an AdaGrad update for each element of `order` in turn, and return the sum of the losses.
 
     `order` has 2e for entry e, or 2e + 1 for e with word and context exchanged. `pairs[e]` is (word, context) and
-    `values[e]` (log x, f(x)). `rows` (2V, width) has V words, then V contexts: vector, bias, squared-gradient sums.
+    `values[e]` is (log x, f(x)). `rows`, of shape (2V, width), has a row for each word, then for each context: vector,
+    bias, and their sums of squared gradients.
     """
     contexts, width, last = len(rows) // 2, rows.shape[1], len(order) - 1
     sums, cost = width // 2, 0.0
@@ -163,7 +164,7 @@ def merge(
     into_codes: NDArray[np.int64],
     into_sums: NDArray[np.float64],
 ) -> int:
-    """Merge two tables sorted by code into a third, adding the sums of equal codes; return the merged length."""
+    """Merge two tables, each sorted by code, into a third, and return its length; sums of equal codes are added."""
     i = j = at = 0
     while i < len(codes) or j < len(more_codes):
         if j == len(more_codes) or (i < len(codes) and codes[i] < more_codes[j]):

@@ -1,1 +1,1 @@
-"""Declarative tables, figures, items and findings: instruments declare their content, and `text.yaml` has the text."""
+"""Declarative tables, figures, items and findings: instruments declare the content, and `text.yaml` has the text."""

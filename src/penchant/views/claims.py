@@ -2,8 +2,8 @@
 
 The text of a claim is in `text.yaml` under `claims`: its `question`, and a sentence without a full stop for each
 verdict: `above` and `below` for yes, with a value above or below the null, `within` for no, `missing` for not measured.
-For cannot tell, `whether` is the clause after "It is unclear whether"; `unclear`, if present, replaces the sentence.
-`place` is the phrase for the level, such as a group, that a verdict is about; it can use `place` (the level),
+For the verdict cannot tell, `whether` is the clause after "It is unclear whether"; `unclear`, if present, replaces the
+sentence. `place` is the phrase for the level, such as a group, that a verdict is about; it can use `place` (the level),
 `direction` (above, below or ""; always "" for pairs of models), `again` (true if the sentence has named the level
 before) and the claim's facts. `after` is the phrase that follows an estimate; it can use the claim's facts. `next` is
 the command to continue with if nothing was measured.
@@ -47,14 +47,14 @@ Rows: TypeAlias = Callable[[Sequence[RowSource]], Iterable[Line]]
 class Claim:
     """A question that estimates answer for each model or, if `compared`, for each pair of models.
 
-    `at` selects the estimates; estimates without a value are skipped unless there is a text `missing`. `margin` is the
-    smallest effect of interest, in the unit of the estimates: the distance from `shown.null` below which an effect does
-    not matter; or a function that returns it. `place` is a column whose levels get verdicts of their own, or a function
-    that returns the level; `alone` gives each model sentences of its own. `barred` returns the key of the text that
-    says why an estimate cannot decide ("missing": nothing was measured), or "", given the estimate and all results.
-    `facts` returns further variables for the phrases on an estimate, and for sentences, where a variable is "" unless
-    all estimates of the sentence agree on it. If the fact `mixed` is true, no needed number of items is reported.
-    `figure` is as in `Answer`.
+    `at` selects the estimates; estimates without a value are skipped unless there is a text `missing`. `margin`, a
+    number or a function that returns it, is the smallest effect of interest: the distance from `shown.null`, in the
+    unit of the estimates, below which an effect does not matter. `place` is a column whose levels get verdicts of their
+    own, or a function that returns the level. If `alone`, each model has its own sentences. Given an estimate and all
+    results, `barred` returns the key of the text that says why the estimate cannot decide the claim ("missing" if
+    nothing was measured), or "" if it can. `facts` returns further variables for the phrases on an estimate, and for
+    sentences, where a variable is "" unless all estimates of the sentence agree on it. If the fact `mixed` is true, no
+    needed number of items is reported. `figure` is as in `Answer`.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Claim:
     facts: Callable[[Line, Sequence[BaseResult]], Mapping[str, Any]] = lambda line, results: {}
 
     def answer(self, found: Sequence[RowSource], results: Sequence[BaseResult], text: Text) -> Answer | None:
-        """Return the answer from the estimates or differences in `found`; None if none of them is about the claim."""
+        """Return the answer from the estimates or differences in `found`, or None if none is about the claim."""
         words = text.below("claims", self.name)
         verdicts = list(self._verdicts(found, results, missing=words.has(MISSING)))
         if not verdicts:
@@ -104,7 +104,7 @@ class Claim:
     def _sentences(self, verdicts: Sequence[Verdict], words: Text) -> Iterator[str]:
         """Yield a sentence for each group of verdicts that agree, clear verdicts first.
 
-        If `alone`, each model has its own sentences, but models without an answer at the same levels share one.
+        If `alone`, each model has its own sentences, but models that lack answers at the same levels share one.
         """
         groups: dict[tuple[object, ...], list[Verdict]] = {}
         for verdict in verdicts:
@@ -166,7 +166,7 @@ class Claim:
         return words.get("unclear") or f"{words.facts['it']} is unclear whether {whether}: {words.facts['each']}"
 
     def _too_few(self, verdicts: Sequence[Verdict]) -> bool:
-        """Return whether all verdicts are open because their estimates have too few items."""
+        """Return whether all verdicts are "cannot tell" because their estimates have too few items."""
         open_ = all(verdict.kind == CANNOT_TELL for verdict in verdicts)
         return open_ and all(self.shown.too_few(verdict.row) for verdict in verdicts if verdict.row)
 
@@ -232,9 +232,9 @@ def _number(needed: str) -> int:
 def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
     """Return the verdict on an estimate, and the smallest effect of interest that it was judged by.
 
-    not measured: the estimate has no value. no: the interval lies within the margin around the null or, if a difference
-    has an equivalence bound, the interval of two one-sided tests lies within the bound. yes: otherwise, if interval and
-    adjusted p-value show a difference from the null. cannot tell: all other cases, such as too few items.
+    The verdict is "not measured" if the estimate has no value. It is "no" if the interval lies within the margin around
+    the null or, if a difference has an equivalence bound, if the interval of two one-sided tests lies within the bound.
+    Otherwise, it is "yes" if interval and adjusted p-value show a difference from the null, else "cannot tell".
     """
     low, high = row["low"], row["high"]
     if (bound := row.get("bound", math.nan)) == bound:
@@ -247,7 +247,7 @@ def judged(row: Estimated, how: Shown, margin: float) -> tuple[str, float]:
 
 
 def needed(row: Estimated, how: Shown, margin: float) -> str:
-    """Return how many items would show an effect of the size `margin` in four of five studies, such as "150 pairs".
+    """Return the number of items needed to show an effect of size `margin` in 80% of studies, such as "150 pairs".
 
     For an estimate over a sample of groups, the number of groups is returned; for one over several crossed samples, a
     factor, as in "3 times as many items of each kind". The result is "" if the number is unknown, no larger than the
@@ -267,7 +267,7 @@ def needed(row: Estimated, how: Shown, margin: float) -> str:
 
 
 def _groups(method: Method | None) -> tuple[int, str] | None:
-    """Return the number of groups that a method treats as a sample, with their noun."""
+    """Return the number of groups that a method treats as a sample and their noun, or None if there are none."""
     while method is not None:
         if (n := method.params.get("clusters")) and (noun := method.params.get("noun")):
             return n, noun
@@ -279,7 +279,7 @@ def _groups(method: Method | None) -> tuple[int, str] | None:
 def answers(
     claims: Iterable[Claim], results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text
 ) -> list[Answer]:
-    """Return the answers to the claims about which there are estimates, or differences if a claim compares models."""
+    """Return an answer for each claim for which there are estimates or, if the claim compares models, differences."""
     estimates, differences = sources(results), [] if comparison is None else compared(comparison)
     asked = [claim for claim in claims if comparison is not None or not claim.compared]
     every = (claim.answer(differences if claim.compared else estimates, results, text) for claim in asked)

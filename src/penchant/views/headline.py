@@ -28,7 +28,7 @@ class Headline:
     instead: Callable[[Line], Line | None] = lambda line: None
 
     def table(self, frame: pl.DataFrame, model: str = "") -> pl.DataFrame:
-        """Return the selected rows: model, columns whose level the selection leaves open, measure, value, low, high, n.
+        """Return the selected rows with model, levels that the selection leaves open, measure, value, low, high and n.
 
         `model` is the model of a summary, or "" for a comparison.
         """

@@ -25,15 +25,15 @@ SHORT = 30
 
 
 class FigureSpec(Protocol):
-    """Declaration of a figure."""
+    """Interface of the classes that declare figures."""
 
     def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
-        """Return the figures for the results; an empty list if there is nothing to show."""
+        """Return the figures for the results, or an empty list if there is nothing to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure that is drawn by an instrument; `chart` returns None if there is nothing to show.
+    """A figure drawn by an instrument's own function `chart`, which returns None if there is nothing to show.
 
     The title and description of the figure are in `text.yaml`. `numbers` is the name of the table that lists the
     plotted values: by default the name of the figure, or "" for no table.
@@ -75,13 +75,13 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Forest plot: estimates with intervals, a row per level of the columns `rows`, and a mark per level of `marks`.
+    """Forest plot: estimates with intervals, with a row per level of `rows` and a mark per level of `marks`.
 
-    A dashed line is drawn at `null`; with `log`, the axis is logarithmic. If `panel` is given, each level of this
-    column has its own chart. `picks` is as in `Figure`, and `of` as in `TableSpec`. The table of the same name
-    lists the plotted values. If `ranked`, rows are in descending order of their mean. If `dense`, rows of several marks
-    are as close as in a plot of more than `LONG` rows. `levels` are the levels of `marks` in the order of their
-    colours, by default the levels in the results.
+    `rows` names one or more columns, separated by spaces. A dashed line is drawn at `null`; the axis is logarithmic if
+    `log`. If `panel` is given, each level of this column has its own chart. `picks` is as in `Figure`, and `of` as in
+    `TableSpec`. The table that is also called `name` lists the plotted values. If `ranked`, rows are in descending
+    order of their mean. If `dense`, rows of several marks are as close as in a plot of more than `LONG` rows. `levels`
+    are the levels of `marks` in the order of their colours, by default the levels in the results.
     """
 
     name: str
@@ -189,8 +189,9 @@ def interval_layers(
     """Return the chart layers of intervals and points, with a row per value of the field `row` and a mark per level.
 
     `marks` is the field that contains the `levels`, `order` the order of the rows, `axis` the title of the axis, and
-    `form` the number format of tooltips. Colours and shapes are numbered by `levels`, or follow their order. A single
-    level other than a model has no legend. The axis of a long plot is at the top.
+    `form` the number format of tooltips. If `levels` is a mapping, it numbers the colours and shapes, which
+    otherwise follow the order of `levels`. A single level other than a model has no legend. The axis of a long plot is
+    at the top.
     """
     across = alt.Axis(orient="top" if len(order) > LONG else "bottom", labelFlush=False)
     names = list(levels)

@@ -36,9 +36,10 @@ class ItemColumn:
 
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
-    """A column with a model's results for the items: a column of the items, if present, or computed `values`.
+    """A column with a model's results for the items.
 
-    The heading can use the variable `signature`, the signature of the result.
+    The results are computed by `values` or, if `values` is None, taken from the item column `name`; a column that the
+    items lack is not shown. The heading can use the variable `signature`, the signature of the result.
     """
 
     name: str

@@ -142,7 +142,7 @@ def compared(comparison: pl.DataFrame) -> list[RowSource]:
 
 
 def together(found: Iterable[RowSource], at: At) -> Iterator[Line]:
-    """Yield the matching rows of all sources, grouping rows of different models by their levels."""
+    """Yield the matching rows of all sources, placing rows with the same levels but different models together."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     for source in found:
         for line in source.only(at):

@@ -25,7 +25,7 @@ from penchant.wording.templates import Text
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """The tables, figures, items and claims of an instrument.
+    """The tables, figures, items and claims that an instrument declares.
 
     Texts can use the variables returned by `facts`, and `signature` and `settings` (both of the first result), `items`
     (the distinct items of all results) and `results`. Texts on differences can use the variables returned by

@@ -40,7 +40,7 @@ def pair() -> Column:
 
 
 def count(key: str = "n", **levels: object) -> Column:
-    """Return a column of item counts, taken from the row that differs from a cell's own only in the given `levels`."""
+    """Return a column of item counts, taken from the row that differs from a cell's row only in the given `levels`."""
     return beside(key, levels, lambda line: int(line["n"]), "")
 
 
@@ -54,7 +54,7 @@ def number(
 ) -> Column:
     """Return a column with estimates, their intervals and, if `counted`, their n.
 
-    Estimates are taken from the row that differs from a cell's own only in the given `levels`, such as another measure;
+    Estimates are taken from the row that differs from a cell's row only in the given `levels`, such as another measure;
     a tuple lists levels in order of preference. A missing estimate is displayed as "–". If `star`, estimates with a
     significant adjusted p-value are marked.
     """
@@ -67,22 +67,22 @@ def number(
 
 
 def p(key: str = "p", **levels: object) -> Column:
-    """Return a column of p-values, taken from the row that differs from a cell's own only in the given `levels`."""
+    """Return a column of p-values, taken from the row that differs from a cell's row only in the given `levels`."""
     return beside(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
 def adjusted(key: str = "holm", **levels: object) -> Column:
     """Return a column with p-values, adjusted if they belong to a family of tests.
 
-    They are taken from the row that differs from a cell's own only in the given `levels`.
+    They are taken from the row that differs from a cell's row only in the given `levels`.
     """
     return beside(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
 def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell], none: Cell = "") -> Column:
-    """Return a column whose cells are computed from the row that differs from their own only in the given `levels`.
+    """Return a column with each cell computed from the row that differs from the cell's row only in the given `levels`.
 
-    A cell for which there is no such row contains `none`.
+    A cell contains `none` if there is no such row.
     """
 
     def at_levels(line: Line) -> Cell:
@@ -115,7 +115,7 @@ class TableSpec:
     short_at: At | None = None
 
     def table(self, found: Sequence[RowSource], text: Text) -> ReportTable | None:
-        """Return the table for the given sources and text; None if it has no rows."""
+        """Return the table for the given sources and text, or None if it has no rows."""
         columns, found = self.columns(found) if callable(self.columns) else self.columns, self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
         lines = [line for line in (by_model if self.by_model else together(found, self.at)) if self.takes(line)]

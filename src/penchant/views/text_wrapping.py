@@ -10,7 +10,7 @@ _WIDTHS = {char: ems for ems, chars in _EMS.items() for char in chars}
 
 
 def text_width(text: str, size: float) -> float:
-    """Return the estimated width of a text in pixels at a font size in pixels."""
+    """Return the estimated width in pixels of a text whose font is `size` pixels high."""
     return size * sum(map(_ems, text))
 
 

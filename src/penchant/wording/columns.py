@@ -11,7 +11,7 @@ ANY = "_"
 
 
 def meaning(column: str, own: Mapping[str, str]) -> str:
-    """Return the meaning of a column from an instrument's `own` entries or the common ones; "" if it is unknown."""
+    """Return the meaning of a column from an instrument's `own` or the common entries, or "" if there is none."""
     for entries in (own, common("columns")):
         if column in entries:
             return str(entries[column])

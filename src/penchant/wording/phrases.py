@@ -96,7 +96,7 @@ class Note(Phrase):
 
     @property
     def left_out(self) -> str:
-        """A description of data that were not used, such as "2 of 9 records of the text"; "" if the note has none."""
+        """Description of the data that were not used, such as "2 of 9 records of the text", or "" if there is none."""
         from penchant.wording.templates import filled
 
         text = _entry(self).get("left-out", "")
@@ -107,7 +107,7 @@ Notes: TypeAlias = tuple[Note, ...]
 
 
 def read_method(text: str) -> Method | None:
-    """Return the method in a value of the column `method` or `test_method`; None if the value is empty."""
+    """Return the method in a value of the column `method` or `test_method`, or None if the value is empty."""
     return Method.read(text) if text else None
 
 
@@ -117,13 +117,13 @@ def read_notes(text: str) -> Notes:
 
 
 def notes_json(notes: Iterable[Note]) -> str:
-    """Return notes as a value of the column `notes`; "" if there are none."""
+    """Return notes as a value of the column `notes`, or "" if there are none."""
     plain = [note.plain() for note in notes]
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), default=_jsonable) if plain else ""
 
 
 def has_words(text: object, *, notes: bool) -> bool:
-    """Return whether a value of a method column, or of the column `notes` if `notes`, can be read and rendered."""
+    """Return whether a value of the column `notes` (if `notes`) or of a method column can be read and rendered."""
     from jinja2 import TemplateError
 
     try:

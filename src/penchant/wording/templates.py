@@ -67,7 +67,7 @@ class Text:
         return replace(self, facts={**self.facts, **facts})
 
     def get(self, *keys: str, **facts: Any) -> str:
-        """Return an entry with its placeholders filled in; "" if the entry is missing.
+        """Return an entry with its placeholders filled in, or "" if the entry is missing.
 
         If the entry is a list, its parts are joined by spaces.
         """
@@ -85,7 +85,7 @@ class Text:
         return self._entry(keys) is not None
 
     def paragraphs(self, *keys: str) -> list[str]:
-        """Return the paragraphs in an entry that is a list, without those that are empty when filled in."""
+        """Return the paragraphs of an entry, filled in and without empty ones; raise DataError if it is not a list."""
         found = self._entry(keys) or []
         if not isinstance(found, list):
             raise DataError("is not a list of paragraphs", file=self.path, field=".".join((*self.keys, *keys)))
@@ -111,7 +111,7 @@ class Text:
 
 
 def literal(text: str) -> str:
-    """Return a name given by the user, with backticks and brackets, which are markup in methods, replaced."""
+    """Replace backticks and brackets, which are markup in methods, in a name given by the user."""
     return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
 
 

@@ -453,7 +453,7 @@ def test_categories_without_contexts(zoo: Zoo, tmp_path: Path) -> None:
 def test_repeated_words(zoo: Zoo, tmp_path: Path) -> None:
     lm = plain.language_model(zoo("bert"))
     twice = ["nurse", "sister", "nurse"]
-    with pytest.raises(DataError, match="'nurse' occurs twice among the targets or attributes"):
+    with pytest.raises(DataError, match="'nurse' occurs twice among the targets or twice among the attributes"):
         bias(changed(tmp_path, lists={"women": twice})).run(lm)
     found = bias(changed(tmp_path, lists={"women": twice}), duplicates="allow").run(lm)
     assert found.items["target"].unique(maintain_order=True).to_list() == [*LISTS["men"], "nurse", "sister"]

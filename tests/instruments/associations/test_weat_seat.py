@@ -613,7 +613,7 @@ def test_declared_words_hold_their_sentences_together(zoo: Zoo, tmp_path: Path, 
 def test_a_sentence_that_holds_no_declared_word_is_an_error(tmp_path: Path) -> None:
     data = sentence_file(tmp_path, Y=["key", "rain"])
     with pytest.raises(
-        DataError, match=r"'This is Nurse.' contains no word of the list, which has 2 words.*one word for each example"
+        DataError, match=r"'This is Nurse.' contains no word of the list 'words', which has 2 words.*one word for each"
     ) as error:
         pc.SEAT(data=data).chosen()
     assert "sent.jsonl, targ2" in str(error.value)

@@ -72,7 +72,11 @@ def test_a_survey_is_the_same_in_every_form(folder: Path) -> None:
             "scale: [5, 1]\n",
             ["7 (Refusal) and 8 (DK) in 2 columns (q1, q2; 104 answers) — if no answer is meant"],
         ),
-        ("s.csv", "missing: [7, 8]\nfilter: {country: Germany}\n", ["no respondents remain — country has the values "]),
+        (
+            "s.csv",
+            "missing: [7, 8]\nfilter: {country: Germany}\n",
+            ["no respondents remain after filter, groups and weights — country has the values "],
+        ),
         ("s.csv", "filter: {cntry: 276}\n", ["there is no column 'cntry' — did you mean country?"]),
         ("latin.csv", "", ["line 202: is not UTF-8 (byte 0xd6): it looks like Latin-1"]),
     ],

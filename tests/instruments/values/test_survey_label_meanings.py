@@ -174,7 +174,7 @@ def test_no_answer_on_the_scale_is_refused(tmp_path: Path) -> None:
 
 def test_values_that_match_nobody_are_told_with_their_labels(tmp_path: Path) -> None:
     described = "scale: [5, 1]\nmissing: [8]\n"
-    hint = "no respondents remain — sex has the values 1 (Male), 2 (Female), (empty)"
+    hint = "no respondents remain after filter, groups and weights — sex has the values 1 (Male), 2 (Female), (empty)"
     assert refusal(tmp_path, described + "filter: {sex: female}\n")[0].endswith(hint)
     levels = "groups: {column: sex, levels: {feminine: female, masculine: Male}}\n"
     survey(tmp_path, described + levels)

@@ -105,7 +105,10 @@ def test_reversed_as_people_and_spreadsheets_write_it(write: Write) -> None:
     assert [s.reversed for s in found.statements] == [True] * 4 + [False] * 4
 
 
-BRACKETS, SLOT = "write the stance once in [brackets]", "write the clause once as {statement}, outside the brackets"
+BRACKETS, SLOT = (
+    "expected the stance once in [brackets]",
+    "expected the clause once as {statement}, outside the brackets",
+)
 
 
 @pytest.mark.parametrize(
@@ -343,8 +346,12 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\n1\n", {"groups": {"column": "sex", "levels": {"f": 1}}}, "a.csv: there is no column 'sex'"),
         ("q\n1\n", {"columns": {"b9": "q"}}, "s.yaml, columns: there is no statement 'b9'"),
         ("q1,q2\n1,1\n", {}, "a.csv: no column is named after a statement"),
-        ("b1,x\n1,1\n", {"filter": {"x": 2}}, "a.csv: no respondents remain"),
-        ("b1,x\n1,1\n", {"groups": {"column": "x", "levels": {"f": 3}}}, "a.csv: no respondents remain"),
+        ("b1,x\n1,1\n", {"filter": {"x": 2}}, "a.csv: no respondents remain after filter, groups and weights"),
+        (
+            "b1,x\n1,1\n",
+            {"groups": {"column": "x", "levels": {"f": 3}}},
+            "a.csv: no respondents remain after filter, groups and weights",
+        ),
         ("b1\n1\n", {"groups": {"column": "b1", "levels": {}}}, "s.yaml, groups.levels: dictionary should have"),
         ("b1\n1\n", {"colums": {}}, "s.yaml, colums: unknown key"),
         ("b1\n1\n", {"scale": [1, 2, 3]}, "s.yaml, scale: tuple should have at most 2"),

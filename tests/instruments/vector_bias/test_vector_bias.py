@@ -273,7 +273,10 @@ def test_attributes_held_out(first: StaticVectors) -> None:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"data": {**LISTS, "Y": ["x1", *LISTS["Y"]]}}, "'x1' occurs twice among the targets or attributes"),
+        (
+            {"data": {**LISTS, "Y": ["x1", *LISTS["Y"]]}},
+            "'x1' occurs twice among the targets or twice among the attributes",
+        ),
         ({"data": {**LISTS, "X": LISTS["X"][:4]}, "pairs": "position"}, "4 and 9 words cannot be paired"),
         ({"data": LISTS, "categories": ["C9"]}, "no category 'C9' for static vectors"),
         ({"data": "associations-en", "categories": ["T1"]}, "no category 'T1' for static vectors"),

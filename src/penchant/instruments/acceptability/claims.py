@@ -1,4 +1,4 @@
-"""Claims about acceptability: agreement with ratings, the gain from corrected scores, and the weight of frequency."""
+"""Claims about acceptability: agreement with ratings, gain from corrected scores, and MORCELA's weight of frequency."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AGREEMENT, BETTER, WEIGHT = 0.1, 0.05, 0.2
 
 
 def _corrected(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the lines with each model's differences in correlation between its other scores and its first score."""
+    """Yield, for each model, the differences in correlation: each other score minus the first score."""
     for source in found:
         lines = source.only(At(measure=BETWEEN_SCORES))
         yield from (line for line in lines if line["score"].endswith(_first_score(lines[0])))

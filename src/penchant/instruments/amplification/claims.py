@@ -1,4 +1,4 @@
-"""Claims about amplification: the slope of a model on its text, alone, against the control, and between two models."""
+"""Claims about amplification: slope and correlation of model and text, compared with the control and between models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SLOPES, CORRELATIONS = 0.2, 0.1
 
 
 def asked(results: Sequence[BaseResult]) -> list[str]:
-    """Return the names of the contrasts, in order of appearance, without the control."""
+    """Return the names of all contrasts except the control, in order of appearance."""
     controls = {name for result in results for name in result.items.filter("control")["contrast"]}
     names = dict.fromkeys(name for result in results for name in result.summary["contrast"])
     return [name for name in names if name not in controls]
@@ -46,9 +46,9 @@ def _contrast(line: Line) -> str:
 
 
 def _mixed(slope: Line, results: Sequence[BaseResult]) -> str:
-    """Return "mixed" if the slope differs from 1, but not, or in the other direction, if c is taken as exact.
+    """Return "mixed" if the slope differs from 1 but the slope that takes c as exact does not confirm this, else "".
 
-    c is the association in the text. Returns "" otherwise.
+    c is the association in the text. The second slope confirms the first if it differs from 1 in the same direction.
     """
     exact = slope.at(measure=EXACT)
     if exact is None or judged(slope.row, _SLOPE, SLOPES)[0] != YES:

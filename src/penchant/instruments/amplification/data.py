@@ -1,4 +1,4 @@
-"""Sets for amplification: contrasts of two groups of words, attribute words, and sentences with a slot for each.
+"""Amplification sets: contrasts of two groups of words, attribute words, and sentences with a slot for either word.
 
 A set is a directory with `set.yaml`, or that file (see `AmplificationSetFile`). Words are counted in running text in
 all of their forms: unchanged, with each suffix of their list, and in the forms that the set gives them.
@@ -67,7 +67,7 @@ class GroupEntry(_Strict):
 
 
 class AttributeEntry(_Strict):
-    """Attribute words of one kind; its key is the name of the kind."""
+    """Attribute words of one kind; the key of the entry is the name of the kind."""
 
     templates: Name
     """The family of templates whose {attribute} slot the words fill."""
@@ -78,7 +78,7 @@ class AttributeEntry(_Strict):
 
 
 class ContrastEntry(_Strict):
-    """Two groups and the attributes measured with both; its key is its name."""
+    """Two groups and the attributes measured with both groups; the key of the entry is the name of the contrast."""
 
     A: GroupEntry
     """The first group; associations with it are above 0."""
@@ -91,7 +91,7 @@ class ContrastEntry(_Strict):
 
 
 class AmplificationSetFile(_Strict):
-    """The file `set.yaml`."""
+    """Schema of the file `set.yaml`: contrasts of words, and templates of sentences."""
 
     name: Name | None = None
     """The name by which the set is cited. Default: the name of its directory."""
@@ -156,7 +156,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class WordContrast:
-    """Two groups of words, `a` and `b`, and attributes; `forms` has the surface forms of all words."""
+    """Two groups of words, `a` and `b`, and attributes; `forms` maps each word to its surface forms."""
 
     name: str
     labels: tuple[str, str]

@@ -30,10 +30,10 @@ _SAME = 1e-12
 
 
 def deming(sxx: ArrayLike, sxy: ArrayLike, syy: ArrayLike, ratio: ArrayLike) -> Array:
-    """Return Deming's slope of y on x from their variances and covariance; arrays of the same shape.
+    """Return Deming's slope of y on x, given arrays of the same shape: their variances and covariance, and `ratio`.
 
     `ratio` is λ, the error variance of y divided by the error variance of x; for λ → ∞ the slope is the least-squares
-    slope, for 0 the inverse of the slope of x on y. 0 if the covariance is 0.
+    slope, for λ = 0 the inverse of the slope of x on y. The slope is 0 if the covariance is 0.
     """
     xx, xy, yy, by = (np.asarray(part, dtype=np.float64) for part in (sxx, sxy, syy, ratio))
     gap = yy - by * xx
@@ -62,7 +62,7 @@ class FittedLines:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Units with an x and a y, each with the variance of its error: four arrays (n,)."""
+    """Units with an x and a y, each with the variance of its error, as four arrays of shape (n,)."""
 
     x: Array
     y: Array
@@ -147,7 +147,7 @@ _ENDLESS = 1e100
 
 
 def jackknife_error(values: Array) -> float:
-    """Return the standard error of a statistic from its values with each unit left out once; NaN if any is infinite."""
+    """Return a statistic's jackknife standard error, given its values without each unit; NaN if a value is infinite."""
     n = len(values)
     kept = np.sort(values)
     return float(np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())) if np.isfinite(kept).all() else np.nan

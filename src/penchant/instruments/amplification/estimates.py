@@ -146,7 +146,7 @@ def _log_odds(
 
 
 def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings) -> list[Estimate]:
-    """Return all estimates: of each contrast and kind of attribute, against the control, and of every word."""
+    """Return the estimates of each contrast and kind of attribute, of contrasts minus the control, and of each word."""
     contrasts = words_of(items, settings)
     rows: list[Estimate] = []
     for words in contrasts:
@@ -160,9 +160,9 @@ def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings
 
 
 def family(estimate: Estimate) -> str:
-    """Return the family of a test for Holm's adjustment: the tests of one measure.
+    """Return the name of an estimate's family for Holm's adjustment.
 
-    The words of each contrast, the kinds, and the contrasts are separate families.
+    A family is the tests of one measure over the words of a contrast, over the kinds, or over the contrasts.
     """
     if estimate.measure == GAP:
         return f"{GAP}, words of {estimate.by['contrast']}"
@@ -236,7 +236,7 @@ def _line(words: Points, by: dict[str, str], settings: AmplificationSettings) ->
 
 
 def _within_one(estimate: Estimate) -> Estimate:
-    """Clip the interval of a correlation at −1 and 1, with a note if it has too few words."""
+    """Return a correlation with its interval clipped at −1 and 1, and with a note if the words are few."""
     return on_scale(estimate.noted(SMALL if FEW <= estimate.n < MANY else None), -1, 1)
 
 
@@ -248,10 +248,10 @@ def wider(code: str, settings: AmplificationSettings, **params: object) -> Metho
 def with_draws(
     estimate: Estimate, draws: Array, error: float, n: int, method: Method, against: float | None
 ) -> Estimate:
-    """Return an estimate with an interval and, unless `against` is None, a test against that value of the estimate.
+    """Return an estimate with an interval and, unless `against` is None, a test against that value.
 
     `draws` are the estimate's values in resamples of `n` words, and `error` is its jackknife standard error. The test
-    agrees with the interval. Both are missing if the interval is infinite.
+    agrees with the interval. If the interval is infinite, interval and test are missing.
     """
     if not math.isfinite(estimate.value):
         return replace(estimate, value=math.nan).noted(Note("amplification.no-number"))

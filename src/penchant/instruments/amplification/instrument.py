@@ -1,4 +1,4 @@
-"""The entry point of amplification."""
+"""Instrument for amplification, declared as an entry point."""
 
 from penchant.instruments.amplification.data import SCHEMAS
 from penchant.instruments.amplification.differences import differences

@@ -66,7 +66,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return self.find(self.data, base), self.limit, self.seed
 
     def read(self, path: Path, limit: int | None, seed: int) -> AmplificationSet:
-        """Read the set; with a limit, only a sample of the attributes of every contrast.
+        """Read the set; if there is a limit, keep only a sample of each contrast's attributes.
 
         Raises DataError if the set is invalid.
         """
@@ -140,7 +140,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
             for side, label in zip("AB", contrast.labels, strict=True):
                 if not counts[contrast.name].sentences[side]:
                     raise DataError(
-                        f"no sentence contains a word of '{label}' without one of the other group",
+                        f"no sentence contains a word of '{label}' but no word of the other group",
                         where=f"the text of {session.lm.name} ({', '.join(file.name for file in files)})",
                         hint="add more text, or remove the contrast",
                     )
@@ -219,7 +219,7 @@ def _about(contrast: WordContrast, attribute: Attribute, counts: GroupCounts) ->
 
 
 def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> list[str]:
-    """Return the files, patterns, directories or URLs of a model's text: those for all models, or those for this model.
+    """Return the files, patterns, directories or URLs of a model's text; `text` lists them for all models or by model.
 
     A model is named as in the study: with or without revision, or by its directory. Raises MethodError if no
     key of `text`, or more than one, names the model.

@@ -15,7 +15,7 @@ from penchant.limits import COUNT
 
 
 class AmplificationSettings(Settings):
-    """The parameters of amplification."""
+    """Parameters of the amplification probe: the set, the models' texts, and how their words are counted."""
 
     name: ClassVar[str] = "amplification"
     limited: ClassVar[str] = "attributes"

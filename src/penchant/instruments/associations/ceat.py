@@ -97,7 +97,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return [*self.stimuli(base).files, *(() if self.lacks_text() else self.places(base))]
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """Return the stimuli to find in running text, and the sentence lengths, from the segments, to sample by."""
+        """Return the stimuli to find in running text, and the classes of sentence length that the segments need."""
         words = tuple(words_of(self.chosen(base)))
         bounds = sorted({segment.length or segment.high or segment.low - 1 for segment in self._segments()} - {0})
         return TextNeeds(self.stimuli(base), words, (*bounds, f">{bounds[-1]}") if bounds else ("all",))
@@ -127,7 +127,7 @@ class CEAT(CEATSettings, Association[CombinedSamples]):
         return CombinedSamples(items, tuple(cautions), tuple(combinations), controls_of(categories))
 
     def summarise(self, measured: CombinedSamples) -> Iterable[Estimate]:
-        """Return combined effect sizes of the first 10, 20, 50 … and all samples, and the variance between samples."""
+        """Return the estimates of every combination of samples, and the differences from controls."""
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
             estimates = with_holm(estimates, together(measure, FAMILY))

@@ -1,4 +1,4 @@
-"""Claims about association tests: a category's association, alone, beyond its control, and compared between models."""
+"""Claims about association tests: on effect sizes, differences from controls, and differences between models."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _category(line: Line) -> str:
 
 
 def list_labels(results: Sequence[BaseResult], category: str) -> dict[str, str]:
-    """Return the labels of a category's four lists, keyed by set; empty if a list has no stimulus in the results."""
+    """Return the labels of a category's four lists, keyed by set, or {} if a list has no stimulus in the results."""
     labels: dict[str, str] = {}
     for result in results:
         for role in ("", "target_", "attribute_"):
@@ -60,9 +60,9 @@ def _lists(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
 
 
 def _directed(line: Line, results: Sequence[BaseResult]) -> dict[str, str]:
-    """Return the result of `_lists` with "sign", "more" or "less", for the direction of the effect.
+    """Return the result of `_lists`, with the direction of the effect, "more" or "less", under the key "sign".
 
-    If interval and test disagree about 0, the result also has "scope", which limits the claim to these words.
+    If interval and test disagree about 0, the result also has the key "scope", which limits the claim to these words.
     """
     lists = _lists(line, results)
     scope = {"scope": "these words"} if at_odds(line.row) else {}
@@ -74,7 +74,7 @@ def _dependent(line: Line, results: Sequence[BaseResult]) -> str:
 
 
 def _undecided(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return the reason that an effect size supports no verdict, else "".
+    """Return the reason that an effect size supports no verdict, or "" if there is none.
 
     "separated": the sets hardly overlap, so that there is no interval; "reversed": a one-sided test, but the effect is
     clearly negative; "dependent": a clear effect from a test that treats sentences with one word as independent.

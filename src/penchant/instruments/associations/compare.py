@@ -170,7 +170,7 @@ def _headline(result: BaseResult, sampled: bool) -> pl.DataFrame:
 def _difference(gap: float, one: _Measured, other: _Measured, settings: AssociationSettings) -> Estimate:
     """Return the difference `gap` with its interval and test.
 
-    `gap` may be between weighted means of the samples; interval and test weight all samples equally.
+    `gap` may be a difference of weighted means over samples; interval and test weight all samples equally.
     """
     # The same seed draws the same stimuli and samples in both.
     draws = one.draws - other.draws

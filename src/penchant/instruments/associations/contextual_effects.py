@@ -27,10 +27,10 @@ KEPT = 200
 
 @dataclass(frozen=True, slots=True)
 class VectorPool:
-    """The contextual vectors of one stimulus and the index of the one used by each sample (`picks`).
+    """The contextual vectors of one stimulus, and the index of the vector that each sample uses (`picks`).
 
-    `vectors` returns them, (n, d) of any float type; it is called only when they are needed, so that not all pools are
-    in memory at once.
+    `vectors` returns the vectors, shape (n, d), of any float type. It is called only when a pool is used, so that not
+    all pools are in memory at once.
     """
 
     vectors: Callable[[], NDArray[np.floating]]
@@ -39,9 +39,9 @@ class VectorPool:
 
 @dataclass(frozen=True, slots=True)
 class Contextual:
-    """Effect sizes (N,) and variances (N,) of N samples, with the associations they come from.
+    """Effect sizes and variances of N samples, shape (N,) each, with the associations they are computed from.
 
-    `s` (R,) is averaged over the samples; `cosines` (K, R, C) are those of the first K samples.
+    `s`, shape (R,), is averaged over all samples; `cosines`, shape (K, R, C), has the first K samples only.
     """
 
     effects: Array

@@ -71,7 +71,7 @@ class CellWords:
 
 
 def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: AssociationSettings) -> Array:
-    """Return how often each of B resamples draws each stimulus, shape (units, B): equal for lists of the same words."""
+    """Return how often each of B resamples draws each stimulus, shape (units, B): equally often from equal lists."""
     counts = np.empty((int(sides.unit.max()) + 1, settings.resamples))
     for side, words in enumerate(lists):
         units = np.sort(sides.units(side))  # in the order of their names
@@ -93,7 +93,7 @@ def beyond_controls(
     apart: Sequence[str] = (),
     whole: str = "",
 ) -> list[Estimate]:
-    """Return the effect size of every category that has a control minus the control's at the same layer and context.
+    """Return, for every category with a control, its effect size minus the control's at the same layer and context.
 
     `placed` has the measured categories. `apart` and `whole` are passed to `together`, which forms Holm's families.
     """

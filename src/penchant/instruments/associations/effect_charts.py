@@ -142,7 +142,7 @@ def _lines(shown: pl.DataFrame, factor: str, field: str, unit: str) -> alt.Conca
 
 
 def by_samples(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of CEAT's interval, computed as published, by number of samples; None for other instruments.
+    """Return a chart of CEAT's published interval against the number of samples, or None for other instruments.
 
     This interval shrinks with the number of samples; the interval over stimuli, drawn behind it, does not.
     """

@@ -107,8 +107,8 @@ class Cell:
         """Return the p-value of the permutation test of the two sets of stimuli, and its method.
 
         `settings` may select the normal test instead. `s` holds the association of every row (default: `self.s()`),
-        averaged by stimulus unless `apart` treats every row as a stimulus of its own. With `studentised`, the
-        permutation test compares sets of unequal size by Welch's t.
+        averaged by stimulus; if `apart`, every row counts as a stimulus of its own. If `studentised`, the permutation
+        test compares sets of unequal size by Welch's t.
         """
         s = self.s() if s is None else s
         first = self.rows.side == 0
@@ -215,7 +215,7 @@ def _faint(share: float, columns: Sides, settings: AssociationSettings) -> Note 
 
 
 def effect(cell: Cell, settings: AssociationSettings, *, notes: Notes = ()) -> Estimate:
-    """Return the mean effect size of a cell, with its interval and test over stimuli; NaN if there are `notes`."""
+    """Return the mean effect size of a cell, with interval and test over stimuli, or NaN if there are `notes`."""
     n = len(set(cell.rows.unit.tolist()))
     if notes:
         return Estimate(EFFECT, math.nan, n, level=settings.level, notes=notes, by=cell.by)

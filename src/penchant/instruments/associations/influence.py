@@ -14,7 +14,7 @@ from penchant.stats.association import effect_size
 
 
 def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
-    """Yield a table of the stimuli of each effect size, most influential first, at one level of each of `factors`.
+    """Yield, for each effect size, a table of its stimuli, most influential first, at one level of each of `factors`.
 
     `only` selects the levels. The columns are category, label, layer, side, stimulus, association, d, and `without`: d
     without the stimulus. For CEAT, d is computed from mean associations. Effect sizes of the log-probability bias score
@@ -30,7 +30,7 @@ def influences(result: BaseResult, *factors: str) -> Iterator[pl.DataFrame]:
 
 
 def _measured(part: pl.DataFrame, result: BaseResult) -> bool:
-    """Return whether the category and layer of `part` have an effect size: not if too many words are missing."""
+    """Return whether the category and layer of `part` have an effect size (none if too many words are missing)."""
     keys = ["category", "layer"]
     effects = with_factors(result.summary).filter(pl.col("measure").is_in(HEADLINE), pl.col("value").is_not_null())
     return len(effects.filter(pl.col("value").is_finite()).join(part.select(keys).unique(), on=keys, how="semi")) > 0
@@ -41,7 +41,10 @@ def _over_attributes(result: BaseResult) -> bool:
 
 
 def _without_words(items: pl.DataFrame, result: BaseResult) -> pl.DataFrame:
-    """Return words or, if they are the unit, sentences, with association, `d`, and `without`: d without each."""
+    """Return a table of words, or of sentences if they are the unit, with association, `d`, and `without`.
+
+    `without` is d without the word or sentence.
+    """
     name = "text" if result.signature.get("unit") == "sentence" else "word"
     x, y = (items.filter(side=side)["association"].to_numpy() for side in "XY")
     whole = effect_size(x, y, ddof=int(result.signature["ddof"]))

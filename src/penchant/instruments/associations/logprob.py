@@ -170,10 +170,11 @@ class ScoredSentences(Measured):
 class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
     """The log-probability bias score of masked models.
 
-    `run` returns items (one row per sentence: the score of its target with the attribute visible, `fill`, and masked,
-    `prior`, and their difference, `corrected`) and a summary: for every category and sentence structure the effect size
-    over attributes, the differences of the three scores between the two sets of targets, and the association of every
-    attribute. A word that occurs twice in a list, if `duplicates` allows it, counts once.
+    `run` returns items (one row per sentence: the score of its target with the attribute visible, in `fill`, the score
+    with the attribute masked, in `prior`, and the difference of these two, in `corrected`) and a summary: for every
+    category and sentence structure the effect size over attributes, the differences of the three scores between the two
+    sets of targets, and the association of every attribute. A word that occurs twice in a list, if `duplicates` allows
+    it, counts once.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked",)

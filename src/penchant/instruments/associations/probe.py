@@ -1,4 +1,4 @@
-"""The base of association tests: whether targets X are nearer to attributes A than to B, compared with targets Y."""
+"""The base of association tests, which compare targets X and Y by their association with attributes A and B."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         for category in categories if self.duplicates == "error" else ():
             if repeated := category.repeated():
                 raise DataError(
-                    f"{category.id}: '{repeated[0]}' occurs twice among the targets or attributes",
+                    f"{category.id}: '{repeated[0]}' occurs twice among the targets or twice among the attributes",
                     where=category.place,
                     hint="remove one, or allow it with duplicates: allow",
                 )

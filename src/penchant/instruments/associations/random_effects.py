@@ -82,7 +82,7 @@ class Combination:
             yield published(part, settings, by, measure=FIRST)
 
     def placed(self, settings: CEATSettings) -> CellWords | None:
-        """Return the combined effect size with its tables and word lists; None if there is no effect size."""
+        """Return the combined effect size with its tables and word lists, or None if there is no effect size."""
         whole, filled = self.whole, self.filled
         if whole is None or filled is None or np.isnan(whole.effects).any() or not (whole.variances > 0).all():
             return None

@@ -42,7 +42,7 @@ class Sides:
 
     @classmethod
     def of(cls, first: Sequence[Name], second: Sequence[Name]) -> Sides:
-        """Build from the names of two sets. Equal names within a set are one stimulus; across the sets they are two.
+        """Build `Sides` from the names of two sets: equal names are one stimulus within a set, two stimuli across sets.
 
         Stimuli are numbered by name, so that resampling draws the same ones whatever their order in a file.
         """
@@ -56,7 +56,7 @@ class Sides:
         return np.array(list(dict.fromkeys(self.unit[self.side == side].tolist())), dtype=np.intp)
 
     def weights(self, counts: Array) -> Array:
-        """Return row weights (n, B) from the number of times each stimulus was drawn, (units, B)."""
+        """Return row weights, shape (n, B), from the number of times each stimulus was drawn, shape (units, B)."""
         weights: Array = counts[self.unit]
         return weights
 
@@ -68,7 +68,7 @@ class Sides:
 
 
 def contrasts(table: Table, columns: Sides) -> Array:
-    """Return s of every row, (…, R) from (…, R, C): mean over the first set of columns minus mean over the second."""
+    """Return s of every row: shape (…, R) for tables of shape (…, R, C)."""
     array = np.asarray(table, dtype=np.float64)
     first = columns.side == 0
     s: Array = array[..., first].mean(axis=-1) - array[..., ~first].mean(axis=-1)
@@ -76,12 +76,12 @@ def contrasts(table: Table, columns: Sides) -> Array:
 
 
 def effects(s: Array, rows: Sides, *, ddof: int = 1, rounding: float = _DOUBLE) -> Array:
-    """Return d of every sample, (…,) from s (…, R); NaN where s varies by no more than `rounding`."""
+    """Return d of every sample: shape (…) for s of shape (…, R). d is NaN where s varies by at most `rounding`."""
     return _weighted(s[..., None], np.ones((len(rows.side), 1)), rows, ddof, rounding)[..., 0]
 
 
 def _weighted(s: Array, weights: Array, rows: Sides, ddof: int, rounding: float = _DOUBLE) -> Array:
-    """Return d of s (…, R, B), where row r has the weight weights[r, b]."""
+    """Return d, shape (…, B), of s, shape (…, R, B); row r has the weight weights[r, b] in resample b."""
     first = (rows.side == 0)[:, None]
     w_first, w_second = weights * first, weights * ~first
     n = weights.sum(axis=0)
@@ -100,10 +100,10 @@ def _weighted(s: Array, weights: Array, rows: Sides, ddof: int, rounding: float 
 def resampled_effects(
     tables: Table, rows: Sides, columns: Sides, *, seed: int, resamples: int, ddof: int = 1, paired: bool = False
 ) -> Array:
-    """Return bootstrap draws (B,) of the mean effect size of tables (K, R, C).
+    """Return B bootstrap draws of the mean effect size of `tables`, shape (K, R, C).
 
     Stimuli are resampled within each of the four sets, and so are the K tables (such as samples of sentences).
-    `paired`: the stimuli of the two sets of columns are paired by position and drawn as pairs.
+    If `paired`, the stimuli of the two sets of columns are paired by position and drawn as pairs.
     """
     check_resamples(resamples)
     rng = np.random.default_rng([seed, 6])
@@ -123,9 +123,9 @@ def resampled_effects(
 
 
 def counted_effects(table: Table, rows: Sides, columns: Sides, down: Array, across: Array, *, ddof: int = 1) -> Array:
-    """Return d of a table (R, C) in every resample, (B,).
+    """Return d of `table`, shape (R, C), in every resample, shape (B,).
 
-    `down` and `across` are the numbers of times each stimulus of its rows and columns was drawn, (units, B).
+    `down` and `across`, shape (units, B), count how often each stimulus of the rows and of the columns was drawn.
     """
     array = np.asarray(table, dtype=np.float64)
     return _weighted(array @ _mix(columns.weights(across), columns), rows.weights(down), rows, ddof)
@@ -146,8 +146,8 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
     They are the basic bootstrap interval on the scale of artanh(d/largest), which is Fisher's z of a correlation
     (Davison & Hinkley 1997, §5.2). It corrects the bias of d towards 0 with few stimuli. Its tails are those of normal
     quantiles times √(n/(n − 1)), where n is the number of stimuli in the smallest set (Hesterberg 2015, The American
-    Statistician 69:371–386). NaN for one stimulus, without draws, and for d within a thousandth of the largest
-    (`SEPARATED`), where z tends to infinity.
+    Statistician 69:371–386). The bounds are NaN if there is one stimulus or no draw, or if d is within a
+    thousandth of the largest (`SEPARATED`), where z tends to infinity.
     """
     check_level(level)
     if n < 2 or not len(draws) or np.isnan(draws).any() or abs(value) > SEPARATED * largest:
@@ -161,9 +161,9 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
 def reliability(tables: Table, columns: Sides, *, paired: bool = False) -> float:
     """Return the share of the variance of s over rows that is not due to the choice of columns.
 
-    The share is the mean over tables (K, R, C) of 1 − (MSₐ/a + MS_b/b)/var s, with the mean squares of rows by columns
-    within each set (Cronbach's α of a difference of means). d is about the square root of the share times the d of very
-    many columns. NaN for one row, or one stimulus in a set of columns.
+    The share is the mean over `tables`, shape (K, R, C), of 1 − (MSₐ/a + MS_b/b)/var s, with the mean squares of rows
+    by columns within each set (Cronbach's α of a difference of means). d is about the square root of the share times
+    the d of very many columns. The share is NaN if there is one row, or one stimulus in a set of columns.
     """
     array = np.asarray(tables, dtype=np.float64)
     each = [
@@ -187,9 +187,9 @@ def reliability(tables: Table, columns: Sides, *, paired: bool = False) -> float
 def resampled_contrasts(
     tables: Table, rows: Sides, columns: Sides, *, seed: int, resamples: int, paired: bool = False
 ) -> tuple[Array, Array]:
-    """Return bootstrap draws of the mean s of the first and of the second set of rows, (S, B) each.
+    """Return bootstrap draws of the mean s of the first and of the second set of rows, shape (S, B) each.
 
-    The tables (S, R, C) have the same stimuli, which are resampled for all tables at once.
+    All `tables`, shape (S, R, C), have the same stimuli, which are resampled for all tables at once.
     """
     check_resamples(resamples)
     rng = np.random.default_rng([seed, 7])
@@ -202,7 +202,7 @@ def resampled_contrasts(
 
 
 def _mix(weights: Array, columns: Sides) -> Array:
-    """Return the coefficient of each column in the mean over the first set minus that over the second, (C, B)."""
+    """Return the coefficient of each column in s (first mean minus second) in B resamples, shape (C, B)."""
     first = (columns.side == 0)[:, None]
     w_first, w_second = weights * first, weights * ~first
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -211,7 +211,7 @@ def _mix(weights: Array, columns: Sides) -> Array:
 
 
 def _drawn(sides: Sides, resamples: int, rng: np.random.Generator, *, paired: bool = False) -> Array:
-    """Draw bootstrap resamples; return the number of times each stimulus was drawn, (units, B)."""
+    """Return the number of times each stimulus is drawn in bootstrap resamples, shape (units, B)."""
     sizes = [len(sides.units(side)) for side in (0, 1)]
     if paired and sizes[0] != sizes[1]:
         raise DataError(f"sets of {sizes[0]} and {sizes[1]} stimuli cannot be paired", where="association")
@@ -225,9 +225,9 @@ def _drawn(sides: Sides, resamples: int, rng: np.random.Generator, *, paired: bo
 
 
 def effects_without(table: Table, rows: Sides, columns: Sides, *, ddof: int = 1) -> tuple[Array, Array]:
-    """Return d of a table (R, C) without the stimulus of each row, (R,), and without that of each column, (C,).
+    """Return d without the stimulus of each row, shape (R,), and d without the stimulus of each column, shape (C,).
 
-    NaN where a set would be empty.
+    d is NaN where a set would be empty.
     """
     array = np.asarray(table, dtype=np.float64)
     s = contrasts(array, columns)
@@ -239,7 +239,7 @@ def effects_without(table: Table, rows: Sides, columns: Sides, *, ddof: int = 1)
 
 
 def _all_but(sides: Sides) -> Array:
-    """Return weights (n, units): column j is 0 for the rows of stimulus j, else 1; NaN if its set has no other."""
+    """Return weights, shape (n, units): column j is 0 for the rows of stimulus j, else 1; NaN if a set has only j."""
     weights: Array = (sides.unit[:, None] != np.arange(int(sides.unit.max()) + 1)).astype(np.float64)
     for side in (0, 1):
         units = sides.units(side)

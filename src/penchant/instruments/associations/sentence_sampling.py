@@ -40,7 +40,7 @@ class Cut:
     `frame` has the occurrences, `rows` the row numbers of each word in sampling order, `words` all stimuli. `drawn` has
     the rows drawn, by sampling and number of samples, then by word. `places` and `keys` have the texts and spans of
     those rows and their keys in the vector store; `reasons` has the reason the model cannot read a row ("" if it can).
-    With `root_only`, only the root of a word, without suffixes, is read.
+    If `root_only`, only the root of a word, without suffixes, is read.
     """
 
     segment: Segment

@@ -74,7 +74,7 @@ class AssociationSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _compatible(cls, fields: Any) -> Any:
-        """Give parameters that are not set the values of the preset that `compat` names."""
+        """Take the values of parameters that are not set from the preset that `compat` names."""
         if isinstance(fields, dict) and isinstance(fields.get("compat"), str):
             name = fields["compat"]
             if name not in cls.presets:
@@ -84,7 +84,7 @@ class AssociationSettings(Settings):
 
 
 class WEATSettings(AssociationSettings):
-    """The parameters of WEAT."""
+    """The parameters of WEAT, the word embedding association test on static word vectors."""
 
     name: ClassVar[str] = "weat"
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -101,7 +101,7 @@ class WEATSettings(AssociationSettings):
 
 
 class SEATSettings(AssociationSettings):
-    """The parameters of SEAT."""
+    """The parameters of SEAT, the sentence encoder association test on vectors of template sentences."""
 
     name: ClassVar[str] = "seat"
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -125,7 +125,7 @@ class SEATSettings(AssociationSettings):
 
 
 class CEATSettings(AssociationSettings):
-    """The parameters of CEAT."""
+    """The parameters of CEAT, the contextualized embedding association test on words in natural sentences."""
 
     name: ClassVar[str] = "ceat"
     limited: ClassVar[str] = "words of each list, and sentences of each word in a segment,"
@@ -186,7 +186,7 @@ class CEATSettings(AssociationSettings):
 
 
 class LogProbBiasSettings(AssociationSettings):
-    """The parameters of the log-probability bias score."""
+    """The parameters of the log-probability bias score: how much more probable an attribute makes a target."""
 
     name: ClassVar[str] = "logprob-bias"
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -1,4 +1,4 @@
-"""The table across measures, with the same categories under WEAT, SEAT, CEAT and the log-probability bias score."""
+"""A comparison of the same categories under WEAT, SEAT, CEAT and the log-probability bias score."""
 
 from __future__ import annotations
 
@@ -166,9 +166,9 @@ def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
 
 
 def agreement(results: Sequence[BaseResult], text: Text) -> list[Answer]:
-    """Return the answer on the agreement of columns; an empty list if no category has several columns.
+    """Return a list with an answer on the agreement of columns, or an empty list if no category has several columns.
 
-    It counts the categories in which all columns agree in sign, and names those in which all also differ from 0.
+    The answer counts the categories whose columns all agree in sign, and names those whose columns also differ from 0.
     """
     shown = columns(results)
     by_category = {

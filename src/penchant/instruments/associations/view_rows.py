@@ -94,7 +94,7 @@ def several(frame: pl.DataFrame, *left_out: str) -> list[str]:
 
 
 def chosen(frame: pl.DataFrame) -> dict[str, str]:
-    """Return the level of every factor to show if only one can be shown.
+    """Return, for every factor, the level to show if only one level can be shown.
 
     These are the first layer, the longest context, fixed sampling if there is any, and the largest number of samples.
     """

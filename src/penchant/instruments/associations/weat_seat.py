@@ -54,7 +54,7 @@ Table: TypeAlias = tuple[Mapping[str, str], Stimuli, Filled | None]
 class Tables(Measured):
     """The table of every category and layer, and the control of each category that has one.
 
-    `alone`: True if every category has whole sentences whose stimulus word is not declared.
+    `alone` is True if every category has whole sentences whose stimulus word is not declared.
     """
 
     tables: tuple[Table, ...] = ()
@@ -168,7 +168,10 @@ class SEAT(SEATSettings, Association[Tables]):
         return {**super().particulars(base), **({"unit": "sentence"} if alone else {})}
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
-        """Return an effect size for every category and layer, and the test over sentences."""
+        """Return the effect size and the test over sentences of every category and layer.
+
+        Categories with a control also have the difference from the control's effect size.
+        """
         return _estimates(measured, self)
 
     def _undeclared(self, categories: Sequence[Category]) -> Iterator[str]:
@@ -197,7 +200,7 @@ def _alone(category: Category) -> bool:
 
 
 def _sentences_of(part: WordList, word: str) -> list[StimulusText]:
-    """Return one sentence per template, or `word` itself if there are none or it is a whole sentence (SEAT's files)."""
+    """Return one sentence per template, or `word` itself if it is a sentence (SEAT's files) or has no template."""
     if part.behind:
         return [StimulusText(part.behind[part.words.index(word)], word, (0, len(word)))]
     sentences = []

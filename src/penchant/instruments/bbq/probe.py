@@ -64,7 +64,7 @@ class BBQRow(Row):
             named = [n for n, group in enumerate(groups) if n != self.unknown and wanted & set(group)]
             self.stereotyped = named[0] if len(named) == 1 else None
         if self.unknown is None or self.unknown == self.stereotyped:
-            raise ValueError("unknown: no answer apart from the stereotyped group's is marked as 'not known'")
+            raise ValueError("unknown: no answer is marked as 'not known', or only that of the stereotyped group")
         return self
 
     @computed_field  # type: ignore[prop-decorator]

@@ -124,7 +124,7 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
         except ValueError as error:
             refused.append(f"line {line}: {error}")
     if not rows:
-        message = f"none of {len(read)} rows can be used; {refused[0]}" if read else "contains no rows"
+        message = f"none of {len(read)} rows can be used, for example {refused[0]}" if read else "contains no rows"
         raise DataError(message, file=path, hint="see penchant schema bec-pro")
     genders = list(dict.fromkeys(row.gender for row in rows))
     lost = [gender for gender in contrast if gender not in genders]
@@ -172,7 +172,7 @@ def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Mask
     chosen = next((run for run in runs if _at(run, row.tam, row.tm[:start], tail, len(runs))), None)
     if chosen is None:
         raise ValueError(
-            f"'{row.tam}' does not match '{row.tm}': it needs one {GAP} in the same position and another elsewhere"
+            f"'{row.tam}' does not match '{row.tm}': the first needs one {GAP} in the same place and one elsewhere"
         )
     before, after = row.tam[: chosen[0]], row.tam[chosen[1] :]
     template = same.get(row.template, row.template)

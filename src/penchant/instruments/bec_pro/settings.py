@@ -22,7 +22,7 @@ def _two(names: list[str]) -> list[str]:
 
 
 class BecProSettings(Settings):
-    """Parameters of BEC-Pro."""
+    """Parameters of BEC-Pro: the table, the two genders to compare, and the masks of the profession."""
 
     name: ClassVar[str] = "bec-pro"
     limited: ClassVar[str] = "pairs of template and profession"

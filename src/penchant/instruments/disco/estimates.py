@@ -94,7 +94,7 @@ def different_by_template(items: pl.DataFrame) -> dict[str, int]:
 
 
 def disco_estimates(items: pl.DataFrame, settings: DiscoSettings) -> list[Estimate]:
-    """Return the mean number of fills that differ by gender, this number by template, and tests of each fill."""
+    """Return the mean number of fills that differ by gender, their number in each template, and tests of each fill."""
     templates = templates_of(items)
     rows: list[Estimate] = []
     for template in templates:
@@ -150,7 +150,7 @@ def _numbers(templates: Sequence[TemplateFills], told: Sequence[int], settings: 
 
 
 def _of_fills(template: TemplateFills, settings: DiscoSettings) -> Iterator[Estimate]:
-    """Yield the χ² of each fill and, with an exact test, the difference between the groups' shares of persons with it.
+    """Yield for each fill its χ², and the difference between the groups' shares of persons with it, with an exact test.
 
     The number of tests, for the Bonferroni correction, is the number of fills of the template.
     """

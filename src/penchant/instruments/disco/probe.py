@@ -29,7 +29,7 @@ from penchant.wording.phrases import Note
 
 
 class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
-    """Fills of a model that depend on the gender of the person: DisCo.
+    """Dependence of a model's fills on the gender of the person: DisCo.
 
     `run` returns items (one row per template and person, with the fills) and a summary: the mean number of fills per
     template that differ by gender, with an interval over templates and a test that permutes genders; this number for

@@ -16,7 +16,7 @@ DIFFERENT = "fills that differ by gender, a template"
 
 
 class DiscoSettings(Settings):
-    """Parameters of DisCo."""
+    """Parameters of DisCo: words and templates, the number of fills, and the permutations of the test."""
 
     name: ClassVar[str] = "disco"
     limited: ClassVar[str] = "templates"

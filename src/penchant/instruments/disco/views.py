@@ -81,7 +81,10 @@ def _fill(line: Line) -> str:
 
 
 def _different(found: Sequence[RowSource]) -> Iterator[Line]:
-    """Yield the difference between the shares of each fill that differs by gender, with the p-value of the χ² test."""
+    """Yield, for each fill that differs by gender, the difference between the groups' shares of persons with it.
+
+    The p-values are those of the χ² test.
+    """
     for source in found:
         for line in filter(_differs, source.only(At(measure=CHI2))):
             share = _share(line)

@@ -53,7 +53,7 @@ def _family(estimate: Estimate) -> str | None:
 
 
 def _weights(here: pl.Series) -> dict[str, dict[str, float]]:
-    """Map each masculine rate and, as `ALL`, the stereotype rate to its weights of the stereotypes in `here`."""
+    """Return the weights of the stereotypes in `here`, by masculine rate and, under `ALL`, for the stereotype rate."""
     sides = {side: [name for name in own if name in set(here)] for side, own in SIDES.items()}
     women, men = means = [{name: 1 / len(own) for name in own} for own in sides.values()]
     alone = {name: {name: 1.0} for own in sides.values() for name in own}

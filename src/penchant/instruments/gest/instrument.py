@@ -30,7 +30,10 @@ _SPEAKERS = At(measure=RATE, variant=ALL, stereotype=tuple(SIDES))
 
 
 def _against(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the fact `against`: how many templates have a rate clearly on the other side of 1, or ""."""
+    """Return the facts about templates with a rate clearly on the other side of 1.
+
+    `against` is the number of these templates, or "" if there are none; `over` is true if the other side is above 1.
+    """
     whole = line.source.only(At(measure=line["measure"], stereotype=line["stereotype"], variant=but(ALL)))
     over = line["value"] < 1
     other = [each for each in whole if told(each.row, 1) and (each["value"] > 1) == over]

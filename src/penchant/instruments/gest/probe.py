@@ -47,7 +47,7 @@ class GestRow(Row):
     def _one_or_both(self) -> Self:
         given = [name for name in ("sentence", "masculine", "feminine") if getattr(self, name)]
         if given not in (["sentence"], ["masculine", "feminine"]):
-            raise ValueError("give either sentence, or masculine and feminine")
+            raise ValueError("expected either sentence, or both masculine and feminine")
         return self
 
     def under(self, template: str) -> Self:
@@ -95,7 +95,7 @@ class Gest(GestSettings, RowProbe[GestRow]):
         return items.with_columns(score.alias("score"), pl.col("stereotype").replace_strict(LABELS))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return the masculine rates and the stereotype rate, over all templates and for each."""
+        """Return the masculine rates and the stereotype rate, over all templates and for each template."""
         return rates(measured.items, self.level)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterator[Note]:
@@ -114,7 +114,9 @@ def _differing(first: str, second: str, where: str) -> tuple[list[Span], list[Sp
     if len(one) != len(other) or not apart:
         message = "the two sentences have different numbers of words" if apart else "the two sentences are the same"
         raise DataError(
-            message, where=where, hint="masked models compare word by word; correct the pair, or use a causal model"
+            message,
+            where=where,
+            hint="masked models score the words that differ: correct the pair, or use a causal model",
         )
     return [a for a, _ in apart], [b for _, b in apart]
 

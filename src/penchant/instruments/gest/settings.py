@@ -25,7 +25,7 @@ def _marked(template: str) -> str:
 
 
 class GestSettings(Settings):
-    """Parameters of GEST."""
+    """Parameters of GEST, such as the templates that ascribe a sentence to a man or a woman."""
 
     name: ClassVar[str] = "gest"
     limited: ClassVar[str] = "sentences"

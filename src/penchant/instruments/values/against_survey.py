@@ -89,8 +89,8 @@ def of_people(
 ) -> Iterator[Estimate]:
     """Yield mean, sd and quantiles of respondents' scores, that is, of their mean answers to the `chosen` statements.
 
-    With weights, the effective number of respondents and the design effect follow. `source` is the note on the source
-    and weighting of the answers.
+    If there are weights, the effective number of respondents and the design effect follow. `source` is the note on the
+    source and weighting of the answers.
     """
     scores, weights = _scores(group, chosen, cell.reversed)
     n, level, whole = len(scores), cell.settings.level, len(group.table)

@@ -234,7 +234,7 @@ class Cells:
         """Return the mean over statements, with a t interval and test that include the error of the calibration.
 
         `draws`, shape (resamples, statements), are the values under resampled calibrations; the test is of a mean equal
-        to `against`, with n − 1 degrees of freedom. With `logit`, interval and test are computed on the logit scale
+        to `against`, with n − 1 degrees of freedom. If `logit`, interval and test are computed on the logit scale
         between the `bounds`; otherwise the interval is clipped at the bounds.
         """
         n, level = len(values), self.settings.level

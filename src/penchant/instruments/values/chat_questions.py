@@ -52,8 +52,8 @@ def questions(values_set: ValuesSet) -> Iterator[tuple[AskedTemplate, Statement,
 def asked_items(session: Session, values_set: ValuesSet, settings: ValuesSettings) -> pl.DataFrame:
     """Return one row per question: the probabilities of its options in each order shown, its replies, and its rating.
 
-    The rating is on the scale from 1 to 5: with `elicit: chat` the mean of the options weighted by their probabilities,
-    with `answer` the mean of the options that replies choose, null if no reply chooses one.
+    The rating is on the scale from 1 to 5. If `elicit` is `chat`, it is the mean of the options weighted by their
+    probabilities; if `answer`, the mean of the options that replies choose, or null if no reply chooses an option.
     """
     part, phrases = chat_part(values_set)
     listed = list(questions(values_set))
@@ -93,7 +93,7 @@ def asked_estimates(items: pl.DataFrame, settings: ValuesSettings) -> Iterator[E
 
 
 def _rating(row: dict[str, Any], settings: ValuesSettings) -> Estimate:
-    """Return the rating of a statement; with `elicit: answer`, its interval covers the sampling of replies."""
+    """Return the rating of a statement; it has an interval, over sampled replies, only if `elicit` is `answer`."""
     values = np.linspace(LOW, HIGH, len(row["options"]))[[each for each in row["chosen"] if each is not None]]
     if settings.elicit == "answer":
         return t_mean(values, level=settings.level, noun="replies", bounds=(LOW, HIGH))

@@ -61,7 +61,7 @@ def _nearer(found: Sequence[RowSource]) -> Iterator[Line]:
 
 
 def _unmirrored(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return the key of the text that says why ratings decide nothing (negations do not mirror them), or ""."""
+    """Return "unmirrored" if negations do not mirror the ratings, which then decide nothing, else ""."""
     check = line.at(measure=MIRROR_CORRELATION, dimension=EVERYTHING, item="")
     return "unmirrored" if check is not None and check["value"] < WEAK and measured([line.row]) else ""
 

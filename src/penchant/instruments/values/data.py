@@ -48,7 +48,7 @@ def _yes(value: object) -> bool:
 
 def _named(value: object) -> object:
     if str(value).strip() == EVERYTHING:
-        raise ValueError(f"the name '{EVERYTHING}' is reserved")
+        raise ValueError(f"the name '{EVERYTHING}' is reserved for all groups, values or statements together")
     return value
 
 
@@ -56,15 +56,15 @@ def _template(value: object) -> object:
     text = str(value)
     spans = _SPAN.findall(text)
     if len(spans) != 1 or text.count("[") != 1 or text.count("]") != 1 or not spans[0].strip():
-        raise ValueError("write the stance once in [brackets], as in: She said that she [agrees] that {statement}.")
+        raise ValueError("expected the stance once in [brackets], as in: She said that she [agrees] that {statement}.")
     if text.count(_SLOT) != 1 or _SLOT in spans[0]:
-        raise ValueError(f"write the clause once as {_SLOT}, outside the brackets")
+        raise ValueError(f"expected the clause once as {_SLOT}, outside the brackets")
     return text
 
 
 def _question(value: object) -> object:
     if str(value).count(_SLOT) != 1:
-        raise ValueError(f"write the clause once as {_SLOT}")
+        raise ValueError(f"expected the clause once as {_SLOT}")
     return value
 
 
@@ -254,7 +254,7 @@ class ValuesSet:
 
 
 def file_of_set(given: Any) -> Path:
-    """Return the path of the `set.yaml` of a set passed as a mapping, with tables in place of file names.
+    """Return the path of `set.yaml` for a set that is passed as a mapping with tables in place of file names.
 
     Raises DataError if the set is incomplete or a table is invalid.
     """
@@ -287,7 +287,7 @@ def read_values(path: Any) -> ValuesSet:
             raise DataError(f"the directory contains no {SET_FILE}", file=source.parent, hint=_HINT)
     if not source.suffix.lower().startswith(".y"):
         message = f"a table alone is not a set; put it in a directory with a {SET_FILE}"
-        raise DataError(message, file=source, hint=f"penchant init values writes one to start from; {_HINT}")
+        raise DataError(message, file=source, hint=f"penchant init values writes such a directory; {_HINT}")
     description = read_document(source, ValuesFile, hint=_HINT)
     like = _like(description, source)
     if description.templates is None and like is None:

@@ -210,7 +210,10 @@ def _spread(
 
 
 def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: ValuesSettings) -> Array:
-    """Return the sd of each draw, without replacement, of one rating per entry of `is_reversed` (mirrored if true)."""
+    """Return the sd of each draw of ratings, one per entry of `is_reversed`, mirrored where that is true.
+
+    Ratings are drawn without replacement.
+    """
     n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
     drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
     spreads: Array = np.where(is_reversed, 6 - drawn, drawn).std(axis=1, ddof=1)

@@ -41,7 +41,7 @@ _TEST = Method("values.bootstrap-of-distance-test", two_sided=True)
 
 
 def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
-    """Yield estimates of groups of people and of a model's distances from them; nothing if the survey has no groups.
+    """Yield statistics of groups of people and a model's distances from the groups, or nothing if there are no groups.
 
     A distance is the mean over statements of |rating − mean answer|. Statements (the same for ratings and all groups),
     the respondents of each group and the neutral statements are resampled together.
@@ -105,7 +105,10 @@ def _of_cell(
 
 
 def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chosen: NDArray[np.bool_]) -> Estimate:
-    """Return the distance from the one group in `named`, or the difference of two, over statements answered in each."""
+    """Return the distance from the group in `named`, or if it has two groups, the first distance minus the second.
+
+    Only statements that were answered in each of these groups count.
+    """
     settings, groups = cell.settings, list(named.values())
     both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)
     k = int(both.sum())
@@ -135,8 +138,8 @@ def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chos
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
     """Return a lower limit for the p-value of a difference of distances, needed if there are few statements.
 
-    The limit is the p-value of a t test of how far each statement's `leaning`, in σ, is on one group's side of the
-    middle between the groups' mean answers, `first` and `second`, weighted by the distance between them.
+    The limit is the p-value of a t test. For each statement, `leaning` (in σ) minus the middle between the mean answers
+    of the two groups, `first` and `second`, is multiplied by `second` − `first`; the test is of a mean of 0.
     """
     apart = second - first
     middle = np.clip((first + second) / 2, LOW + _END, HIGH - _END)
@@ -147,7 +150,7 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """Return a note that bounds the error added by sampled respondents to the distance `value`; None for a small bound.
+    """Return a note that bounds the error that sampled respondents add to the distance `value`, or None if it is small.
 
     The bound is the mean over the statements `both` of √(2/π)·SE, the expected absolute error of a group's mean answer.
     For two groups, `value` is a difference of distances, and the bound is the difference of the groups' bounds.

@@ -64,7 +64,10 @@ class Values(ValuesSettings, Probe[Rated]):
         return self._read[place]
 
     def answers(self, base: Sequence[Path] = (Path(),)) -> Survey | None:
-        """Return the survey, looked up in `base` and checked, or None. Raises DataError naming file, line and field."""
+        """Return the survey, looked up in the directories `base`, or None if `survey` is not set.
+
+        Raises DataError naming file, line and field.
+        """
         if self.survey is None:
             return None
         values_set = self.statements(base)
@@ -85,7 +88,10 @@ class Values(ValuesSettings, Probe[Rated]):
         return survey
 
     def asked(self, base: Sequence[Path]) -> ValuesSet:
-        """Return the set; with `limit`, a sample of statements, spread over values, and a sample of neutral ones."""
+        """Return the set, reduced to a sample if `limit` is set.
+
+        The sample has up to `limit` statements, spread over values, with their negations, and as many neutral ones.
+        """
         values_set = self.statements(base)
         if self.limit is None:
             return values_set

@@ -129,9 +129,9 @@ def _mean_ratings(results: Sequence[BaseResult], group: str) -> list[dict[str, A
 
 
 def _people(result: BaseResult, group: str, y: alt.Y, x: Axis) -> list[alt.Chart]:
-    """Return bars between the 5th and 95th and the 25th and 75th percentiles of respondents, and a tick at the median.
+    """Return bars for the middle 90 % and the middle 50 % of respondents, and a tick at the median.
 
-    The list is empty without a survey and for made-up answers.
+    The list is empty if there is no survey or its answers are made up.
 
     A respondent's answer to a value is a mean over its statements, which lies between the points of the scale.
     Quantiles therefore describe these means better than shares of each point, and they can be weighted.

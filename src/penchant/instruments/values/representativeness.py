@@ -40,7 +40,7 @@ class People:
 
     @property
     def counting(self) -> Array:
-        """The weight of each respondent, 1 without weights."""
+        """The weight of each respondent, or 1 for each if there are no weights."""
         return np.ones(len(self.table)) if self.weights is None else self.weights
 
     @cached_property
@@ -52,7 +52,7 @@ class People:
 
     @cached_property
     def noise(self) -> Array:
-        """The expected absolute error of each mean answer, √(2/π)·SE; NaN with fewer than two answers."""
+        """The expected absolute error of each mean answer, √(2/π)·SE; NaN if there are fewer than two answers."""
         known = ~np.isnan(self.table)
         pairs = zip(self.table.T, known.T, strict=True)
         variances = [mean_variance(answers[of], self.counting[of]) for answers, of in pairs]
@@ -101,7 +101,7 @@ SOME = "values.some-in-survey"
 
 
 def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME) -> Note | None:
-    """Return a note if only some of the statements `inside`, those of a value, are `chosen`, else None."""
+    """Return a note if `chosen` marks only some of the statements of a value, which `inside` marks, else None."""
     n, whole = int(chosen.sum()), int(inside.sum())
     return Note(code, have=n, of=whole) if 0 < n < whole else None
 

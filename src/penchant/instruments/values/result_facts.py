@@ -78,7 +78,7 @@ def _kept(source: RowSource) -> dict[str, str]:
 
 
 def _left_out(source: RowSource) -> Iterator[tuple[str, str, int, int, float]]:
-    """Yield group, value, respondents left out for missing answers, all respondents, and share left out."""
+    """Yield group, value, number of respondents left out for missing answers, number of all, and share left out."""
     for line in source.only(At(measure=(SURVEY_MEAN, GROUP_MEAN))):
         for lost in (note.params for note in notes_of(line.row) if note.code == LEFT_OUT):
             yield line["item"] or line["group"], line["dimension"], lost["lost"], lost["of"], lost["share"]

@@ -20,7 +20,7 @@ DIFFERENCE = "difference of ratings"
 
 
 class ValuesSettings(Elicited):
-    """The parameters of value statements."""
+    """The parameters of value statements: the set, the survey, scoring and calibration."""
 
     name: ClassVar[str] = "values"
     limited: ClassVar[str] = "statements"

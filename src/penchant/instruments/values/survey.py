@@ -51,13 +51,13 @@ SYNTHETIC = "synthetic"
 class Survey:
     """Answers on the scale from 1 to 5.
 
-    `answers` has one column per statement, null for no answer, and a column named "" with the group, "" without groups.
-    `absent` are the statements without a column. Of `read` rows, `kept` pass the filter and have a group; `others`
-    counts the rest by reason. `agreeing` is the answer coded as agreement. `levels` lists the values of the columns
-    that select respondents; `chosen` names the column and level of each group in `answers`, `people_chosen` of each
-    in `people`. `weights` are above 0; None without weights. `people` has, for each respondent, the group that a model
-    is compared with, "" for none; None if a model is compared with the groups of the templates. `elsewhere` counts the
-    respondents whose entry in `people` is "", by level.
+    `answers` has one column per statement, null for no answer, and a column named "" with the group ("" if there are no
+    groups). `absent` are the statements without a column. Of `read` rows, `kept` pass the filter, have a group and no
+    weight of 0; `others` counts the rest by reason. `agreeing` is the answer coded as agreement. `levels` lists the
+    values of the columns that select respondents. `chosen` names the column and level of each group in `answers`,
+    `people_chosen` those of each group in `people`. `weights` are above 0, or None if there are none. `people` has the
+    group of each respondent that a model is compared with ("" for none), or is None if a model is compared with the
+    groups of the templates. `elsewhere` counts the respondents whose entry in `people` is "", by level.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Survey:
         return self.answers.filter(self._in(group)).drop(_GROUP)
 
     def weights_of(self, group: str) -> NDArray[np.float64] | None:
-        """Return the weights of a group's respondents, in the order of `of`; None without weights."""
+        """Return the weights of a group's respondents, in the order of `of`, or None if there are no weights."""
         return None if self.weights is None else np.array(self.weights)[self._in(group).to_numpy()]
 
     def _in(self, group: str) -> pl.Series:
@@ -142,8 +142,9 @@ def file_of_survey(given: Any) -> Path:
 def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     """Read the answers to some statements. Raises DataError with all errors in its notes.
 
-    `path` is the description of a survey, a table whose columns are named like the statements, or either as a mapping
-    or data frame. `statements` are ids, or a mapping of ids to texts, which must equal any texts in the file.
+    `path` is the description of a survey, a table whose columns are named after the statements, or one of these as a
+    mapping or data frame. `statements` are ids, or a mapping of ids to texts. If the file has texts, they must be the
+    same.
     """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
@@ -207,7 +208,7 @@ def _worded(statements: Iterable[str]) -> Mapping[str, str]:
 
 
 def _description(place: Path) -> SurveyFile:
-    """Read the description of a survey; for a table alone, it only names the file.
+    """Return the description of a survey or, for a table alone, a description that only names the table.
 
     Raises DataError if the description is invalid.
     """
@@ -228,9 +229,9 @@ def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], 
 def _kept(
     rows: Sequence[FileRow], reading: Reading, column: str | None, table: Path
 ) -> tuple[list[tuple[FileRow, str]], tuple[float, ...] | None, list[FileRow], list[DataError]]:
-    """Return the rows kept, each with its group, the weights of these rows, rows of weight 0, and errors in weights.
+    """Return the rows kept (each with its group), their weights, the rows of weight 0, and errors in weights.
 
-    Rows that fail the filter, have no group or have the weight 0 are left out. Weights are None without a `column`.
+    Rows that fail the filter, have no group or have the weight 0 are left out. Weights are None if `column` is.
     Raises DataError if the table ends in footer rows.
     """
     passing = [row for row in rows if reading.passes(row)]
@@ -272,7 +273,7 @@ def _columns(
     """Return the column of each statement that has one, and an error for every column that is named but missing.
 
     Raises DataError for an unknown statement, for a missing column that selects respondents or has a scale of its own,
-    and for a column that two statements share.
+    for a column that two statements share or that also has the weights, and if no column is named after a statement.
     """
     unknown = [id_ for id_ in description.columns if id_ not in statements]
     if unknown:
@@ -316,7 +317,7 @@ def _once(present: Mapping[str, str], place: Path) -> None:
 
 
 def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], header: Sequence[str]) -> list[str]:
-    """Return a list with any caution on statements whose ids differ from a column's name only in case or blanks."""
+    """Return a caution, in a list, if ids differ from column names only in case or blanks, else an empty list."""
     folded = {name.casefold().strip(): name for name in header if name not in present.values()}
     near = [f"{id_}: {folded[id_.casefold()]}" for id_ in statements if id_ not in present and id_.casefold() in folded]
     return [CAUTIONS.get("another-case", near=near)] if near else []

@@ -36,7 +36,7 @@ _MASCULINE = re.compile(r"^(males?|m[ae]n|boys?|männlich|mann|männer|masculine
 
 
 def gender(name: str) -> Literal["feminine", "masculine"] | None:
-    """Return the gender that a group's name or a code's label denotes, such as feminine for women; None for others."""
+    """Return the gender that a group's name or a code's label denotes, such as feminine for women, or None."""
     text = _plain(name).strip()
     return "feminine" if _FEMININE.search(text) else "masculine" if _MASCULINE.search(text) else None
 

@@ -56,7 +56,7 @@ _BODY = re.compile(r"\b(body|birth|own|kg|kilo\w*|pounds?|lbs?|körper\w*|height
 
 
 def weighed(rows: Sequence[FileRow], column: str, table: Path) -> tuple[list[float], list[DataError]]:
-    """Return the weight of each respondent, NaN if missing or invalid, and an error for each NaN."""
+    """Return the weight of each respondent (NaN if it is missing or invalid), and an error for each NaN."""
     found: list[float] = []
     wrong: dict[str, list[tuple[FileRow, str]]] = {}
     for row in rows:
@@ -87,7 +87,7 @@ def require_answers(
     `groups` has the group of each respondent; `met` is the hint if nobody is left.
     """
     if not groups:
-        raise DataError("no respondents remain", file=table, hint=met)
+        raise DataError("no respondents remain after filter, groups and weights", file=table, hint=met)
     pairs = (pair for of_id in answers.values() for pair in zip(groups, of_id, strict=True))
     answered = {group for group, one in pairs if one is not None}
     for group in dict.fromkeys(groups):
@@ -125,9 +125,9 @@ def _rows_noun(rows: Sequence[FileRow]) -> str:
 
 
 def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[str], weights: str) -> Iterator[str]:
-    """Yield a caution about columns named or labelled like survey weights that are not `used`.
+    """Yield a caution about columns that are named or labelled like survey weights, but not in `used`.
 
-    `weights` is the column used as weights, empty for none.
+    `weights` is the column used as weights, or "" if there is none.
     """
     found = [
         f"{name} ({labels[name]})" if labels.get(name) else name

@@ -83,15 +83,15 @@ class Reading:
         return all(self._cell(row, column) in codes for column, codes in self._filter.items())
 
     def group(self, row: FileRow) -> str | None:
-        """Return the group of a respondent, "" if there are no groups; None if no group has the respondent's level."""
+        """Return the group of a respondent, "" if there are no groups, or None if no group has their level."""
         return "" if self._groups is None else self._groups.codes.get(self._cell(row, self._groups.column))
 
     def people(self, row: FileRow) -> str:
-        """Return the group under `people` that a respondent belongs to; "" for none."""
+        """Return the group under `people` that a respondent belongs to, or "" if there is none."""
         return "" if self._people is None else self._people.codes.get(self._cell(row, self._people.column), "")
 
     def answer(self, row: FileRow, column: str) -> float | None:
-        """Return an answer on the scale from 1 to 5; None for no answer."""
+        """Return an answer on the scale from 1 to 5, or None if it is missing or is invalid, which `refuse` reports."""
         if column not in self._missing:
             self._missing[column] = self._codes(column, self._missing_named)
         text = self._cell(row, column)
@@ -227,7 +227,7 @@ class Reading:
         return _is_number(text) and not low <= float(text) <= high
 
     def _beyond(self) -> DataError | None:
-        """Return one error for all numbers off the scale if any recurs across columns, as codes for no answer do."""
+        """Return one error for all numbers off the scale if one of them recurs in another column, else None."""
         found = {answer: rows for answer, rows in self._wrong.items() if self._is_beyond(*answer)}
         columns = list(dict.fromkeys(column for column, _ in found))
         codes = sorted({text for _, text in found}, key=float)

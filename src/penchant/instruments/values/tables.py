@@ -74,12 +74,12 @@ TOO_FEW = "too few"
 
 
 def findable_between(line: Line) -> Number | str:
-    """Return the smallest detectable difference between groups or wordings; an empty cell if a difference was found."""
+    """Return the smallest detectable difference between groups or wordings, or an empty cell if one was found."""
     return _findable(line, line["high"] - line["low"], HIGH - LOW, line["n"] - 1)
 
 
 def findable_apart(line: Line) -> Number | str:
-    """Return the smallest detectable difference of distances from two groups; `NEVER` if the groups are closer."""
+    """Return the smallest detectable difference of two groups' distances, or `NEVER` if the groups are closer."""
     apart = line.at(measure=APART, variant=EVERYTHING, group=EVERYTHING)
     largest = HIGH - LOW if apart is None else apart["value"]
     return _findable(line, line["high"] - line["low"], largest, max(1, line["n"] - 1), FEWEST_OF_DISTANCES)
@@ -99,10 +99,10 @@ def beside_findable(line: Line) -> Number | str:
 
 
 def _findable(line: Line, width: float, largest: float, df: int, fewest: int = FEWEST) -> Number | str:
-    """Return the smallest difference that this study could detect; an empty cell if it found a difference.
+    """Return the smallest difference that this study could detect, or an empty cell if it found a difference.
 
     `width` and `df` are the width and the degrees of freedom of the interval. The result is `NEVER` if the difference
-    would exceed `largest`, and `TOO_FEW` for fewer than `fewest` statements.
+    would exceed `largest`, and `TOO_FEW` if there are fewer than `fewest` statements.
     """
     if not deciding(line.row) > TOLD:
         return Number()

@@ -102,7 +102,7 @@ def _scatter(result: BaseResult, items: pl.DataFrame, group: str) -> alt.LayerCh
 
 
 def representative(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of representativeness by value, model and group; None without answers of real people."""
+    """Return a chart of representativeness by value, model and group, or None if no real people answered."""
     if is_synthetic(results[0]):
         return None
     rows = [

@@ -1,1 +1,1 @@
-"""RND, RNSB, MAC, ECT and RIPA: measures of bias on static word vectors."""
+"""RND, RNSB, MAC, ECT and RIPA: measures of bias in static word vectors."""

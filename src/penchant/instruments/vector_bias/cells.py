@@ -45,7 +45,7 @@ Words = tuple[str, ...]
 class CategoryVectors:
     """A category: the words of each set that have a vector, their vectors, and the words without one (`lost`).
 
-    `notes` are the reasons that the category has no estimates; empty if it has some.
+    `notes` are the reasons that the category has no estimates; they are empty if it has estimates.
     """
 
     id: str

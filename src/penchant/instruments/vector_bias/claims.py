@@ -1,4 +1,4 @@
-"""Claims about measures of bias on word vectors: one on each kind of bias, and one on the model with more bias."""
+"""Claims about measures of bias in word vectors: one on each kind of bias, and one on the model with more bias."""
 
 from __future__ import annotations
 

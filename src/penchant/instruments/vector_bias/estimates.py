@@ -1,4 +1,4 @@
-"""Estimates of every measure of a category with intervals over words and tests, and differences between two models."""
+"""Estimates of every measure by category, with tests and intervals over words, and differences between two models."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ def _estimate(
 
 
 def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
-    """Return the expanded percentile interval of a value from bootstrap draws of n words; NaN if all draws are equal.
+    """Return the expanded percentile interval of a value from bootstrap draws of n words.
 
-    RNSB is a divergence, which sampling noise makes larger: each limit is the outer one of the percentile interval
-    and of the basic bootstrap interval of the square root.
+    RNSB is a divergence, which sampling noise makes larger. Its interval therefore covers both the percentile interval
+    and the basic bootstrap interval of the square root. NaN if n is below 2, or if the draws are none or all equal.
     """
     if n < 2 or not len(draws) or np.ptp(draws) == 0:
         return math.nan, math.nan

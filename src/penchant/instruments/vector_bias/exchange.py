@@ -97,7 +97,7 @@ def exchanged(
     refits: int,
     seed: int,
 ) -> dict[str, Test | None]:
-    """Return the permutation test of a measure, by set of attributes; None for MAC, which has no null hypothesis.
+    """Return the permutation test of a measure (None for MAC, which has no null hypothesis), by set of attributes.
 
     RND and RIPA exchange words between X and Y, RIPA only within pairs if the words are paired; both are two-sided. ECT
     exchanges the same words, with the lower tail, because its largest value, 1, means no bias. RNSB exchanges labels

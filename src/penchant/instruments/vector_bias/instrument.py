@@ -1,4 +1,4 @@
-"""The entry point of vector-bias."""
+"""The entry point of vector-bias, the measures of bias in static word vectors."""
 
 from penchant.corpus.stimulus_file_models import SCHEMAS
 from penchant.instruments.comparison import Comparison

@@ -29,10 +29,10 @@ Places: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class SetVectors:
-    """The vectors of a category's words, (n, d) each.
+    """The vectors of a category's words, shape (n, d) for each of the four sets.
 
-    With `pairs`, X and Y have the two words of a pair at the same index. `trained` has the indices in A and in B of the
-    attributes that RNSB's classifier is trained on; None for all.
+    If `pairs`, X and Y have the two words of a pair at the same index. `trained` has the indices in A and in B of the
+    attributes that RNSB's classifier is trained on, or is None if it is trained on all.
     """
 
     x: Array
@@ -60,7 +60,7 @@ class SetVectors:
 
 @dataclass(frozen=True, slots=True)
 class DrawCounts:
-    """Number of times each word is drawn, (R, n) for each of the four sets."""
+    """Number of times each word is drawn in R resamples, shape (R, n) for each of the four sets."""
 
     x: Array
     y: Array
@@ -69,7 +69,7 @@ class DrawCounts:
 
     @classmethod
     def once(cls, vectors: SetVectors) -> DrawCounts:
-        """Return the counts of the data: every word once."""
+        """Return the counts that give the observed values: every word once."""
         return cls(*(np.ones((1, len(part))) for part in vectors.sets))
 
     @classmethod
@@ -113,8 +113,8 @@ def joined(blocks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
 class Distances:
     """Distances of attributes to means of targets, from inner products.
 
-    `among` has the products of targets with each other (t, t), `products` of targets with attributes (t, a), and
-    `squares` the squared lengths of attributes (a,).
+    `among`, shape (t, t), has the products of targets with each other; `products`, shape (t, a), has those of targets
+    with attributes. `squares`, shape (a,), has the squared lengths of attributes.
     """
 
     among: Array
@@ -127,7 +127,7 @@ class Distances:
         return cls(targets @ targets.T, targets @ attributes.T, (attributes**2).sum(axis=1))
 
     def to_mean(self, shares: Array, distance: Distance) -> Array:
-        """Return the distance of every attribute to each weighted mean of targets, (R, a) from (R, t)."""
+        """Return the distance of every attribute to R weighted means of targets, shape (R, a)."""
         products = shares @ self.products
         lengths = np.einsum("rt,rt->r", shares @ self.among, shares)[:, None]
         if distance == "euclid":
@@ -138,7 +138,7 @@ class Distances:
         return cosine
 
     def differences(self, x: Array, y: Array, distance: Distance) -> Array:
-        """Return ‖mean X − a‖ − ‖mean Y − a‖ of every attribute, (R, a), from the targets' weights in the means."""
+        """Return ‖mean X − a‖ − ‖mean Y − a‖ of every attribute, shape (R, a), from the targets' weights."""
         gap: Array = self.to_mean(x, distance) - self.to_mean(y, distance)
         return gap
 
@@ -183,7 +183,7 @@ def mac(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
 
 
 def similarities(vectors: SetVectors) -> tuple[Array, Array]:
-    """Return the cosines of every attribute with the means of X and of Y, (a + b,) each; NaN for a mean of 0."""
+    """Return the cosines of all attributes with the mean of X and with the mean of Y; they are NaN for a mean of 0."""
     means, both = (part.mean(axis=0) for part in (vectors.x, vectors.y)), unit(vectors.attributes)
     with np.errstate(invalid="ignore"):
         x, y = (both @ (mean / np.linalg.norm(mean)) for mean in means)
@@ -197,7 +197,7 @@ def parts_of(values: Array, vectors: SetVectors) -> dict[str, Array]:
 
 
 def spearman(first: Array, second: Array) -> Array:
-    """Return Spearman's ρ along the last axis; ties have mean ranks; NaN if all values are tied."""
+    """Return Spearman's ρ along the last axis, with mean ranks for ties, or NaN if all values are tied."""
     ranks = [scipy.stats.rankdata(part, axis=-1) for part in (first, second)]
     one, other = (part - part.mean(axis=-1, keepdims=True) for part in ranks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -218,7 +218,7 @@ def ect(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
 
 
 def _resampled_spearman(first: Array, second: Array, counts: Array) -> Array:
-    """Return ρ with each entry occurring `counts` times, (R,) from (n,), (n,), (R, n)."""
+    """Return ρ in each of R resamples, in which each of the n entries occurs `counts` times, shape (R, n)."""
     parts = []
     step = max(1, _ELEMENTS // len(first))
     for start in range(0, len(counts), step):
@@ -232,7 +232,7 @@ def _resampled_spearman(first: Array, second: Array, counts: Array) -> Array:
 
 
 def relations(vectors: SetVectors) -> Array:
-    """Return (x − y)/‖x − y‖ of every pair, (n, d), or of every x with every y, (x, y, d); 0 for equal vectors."""
+    """Return (x − y)/‖x − y‖, or 0 if x = y: shape (n, d) for pairs, or (x, y, d) for every x with every y."""
     gaps = vectors.x - vectors.y if vectors.pairs else vectors.x[:, None] - vectors.y
     lengths = np.linalg.norm(gaps, axis=-1, keepdims=True)
     directions: Array = np.divide(gaps, lengths, out=np.zeros_like(gaps), where=lengths > 0)
@@ -288,13 +288,13 @@ class Space:
 
     @classmethod
     def of(cls, learned: Array, classified: Array) -> Space:
-        """Build the space from vectors (n, d) and (m, d), each with the constant 1 as one more coordinate."""
+        """Build the space from vectors, shapes (n, d) and (m, d), each with the constant 1 as one more coordinate."""
         rows, others = (np.column_stack([part, np.ones(len(part))]) for part in (learned, classified))
         u, size, axes = np.linalg.svd(rows, full_matrices=False)
         return cls(u * size, others @ axes.T)
 
     def probabilities(self, labels: Array, counts: Array) -> Array:
-        """Return P(second class) of every classified row, (R, m), after fits to rows with `labels` 0 or 1.
+        """Return P(second class) of every classified row, shape (R, m), after R fits to rows with `labels` 0 or 1.
 
         `counts` has the weights of the rows; like `labels`, it has shape (R, n). Raises MethodError for a fit that does
         not converge.
@@ -313,7 +313,7 @@ def _sigmoid(values: Array) -> Array:
 
 
 def _fit(rows: Array, labels: Array, counts: Array) -> Array:
-    """Return the fits' weights, (R, k), by Newton's method, each step halved until the objective falls enough."""
+    """Return the weights of R fits, shape (R, k), by Newton's method; steps are halved until the objective falls."""
     weights = np.zeros((len(labels), rows.shape[1]))
     loss = _loss(rows, labels, counts, weights)
     for _ in range(_STEPS):
@@ -346,9 +346,9 @@ def _loss(rows: Array, labels: Array, counts: Array, weights: Array) -> Array:
 
 
 def divergence(probabilities: Array, weights: Array) -> Array:
-    """Return the Kullback–Leibler divergence, in nats, of probabilities (R, m) from equal ones.
+    """Return the Kullback–Leibler divergence, in nats, of probabilities from equal ones, in each of R resamples.
 
-    Probabilities are weighted by `weights`, (R, m), and scaled to sum to 1.
+    `probabilities` are weighted by `weights`, shape (R, m) both, and scaled to sum to 1.
     """
     n = weights.sum(axis=1, keepdims=True)
     scaled = probabilities / (weights * probabilities).sum(axis=1, keepdims=True)
@@ -357,7 +357,7 @@ def divergence(probabilities: Array, weights: Array) -> Array:
 
 
 def rnsb(vectors: SetVectors, counts: DrawCounts) -> Array:
-    """Return the relative negative sentiment bias (Sweeney & Najafian 2019), (R,).
+    """Return the relative negative sentiment bias (Sweeney & Najafian 2019) in each of R resamples.
 
     A classifier learns to distinguish B from A. The bias is the Kullback–Leibler divergence of the targets' predicted
     P(B), scaled to sum to 1, from the uniform distribution.
@@ -378,7 +378,7 @@ def learning(vectors: SetVectors) -> tuple[Places, Array, Space]:
 
 
 def values(vectors: SetVectors, counts: DrawCounts, measure: Measure, distance: Distance) -> Mapping[str, Array]:
-    """Return the value of a measure in every resample, (R,), by set of attributes."""
+    """Return the value of a measure in each of R resamples, shape (R,), by set of attributes."""
     if measure == "rnsb":
         return {AGAINST: rnsb(vectors, counts)}
     if measure == "rnd":

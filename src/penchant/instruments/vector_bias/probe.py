@@ -1,4 +1,4 @@
-"""Measures of bias on static word vectors: RND, RNSB, MAC, ECT and RIPA, on the stimuli of WEAT."""
+"""Measures of bias in static word vectors: RND, RNSB, MAC, ECT and RIPA, on the stimuli of WEAT."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _READ_AS = "weat"
 
 
 class VectorBias(VectorBiasSettings, Probe):
-    """Five measures of bias on static word vectors: RND, RNSB, MAC, ECT and RIPA.
+    """Five measures of bias in static word vectors: RND, RNSB, MAC, ECT and RIPA.
 
     `run` returns items (one row per stimulus and category: its vector, and its value under each measure) and a summary:
     every measure of every category, for the attributes A, for B and for both (RNSB: B against A), with an interval over
@@ -81,7 +81,7 @@ class VectorBias(VectorBiasSettings, Probe):
     def _require_usable(self, category: Category) -> None:
         repeated = category.repeated()
         if repeated:
-            message = f"{category.id}: '{repeated[0]}' occurs twice among the targets or attributes"
+            message = f"{category.id}: '{repeated[0]}' occurs twice among the targets or twice among the attributes"
             raise DataError(message, where=category.place, hint="remove one")
         if self.paired(category) and len(category.x.words) != len(category.y.words):
             message = f"{category.id}: {len(category.x.words)} and {len(category.y.words)} words cannot be paired"
@@ -118,7 +118,7 @@ class VectorBias(VectorBiasSettings, Probe):
         return []
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """Return the stimuli to find in running text, in any form."""
+        """Return the stimuli to find in running text, in sentences of any length."""
         return TextNeeds(self.stimuli(base))
 
     def settle(self, model: Model) -> Self:

@@ -1,8 +1,8 @@
 """Ranks of several models from the least to the most biased, by every measure, with their uncertainty.
 
 A query is a category with one set of attributes (RNSB: with B against A). Under a measure, the model with the least
-bias in a query has rank 1, and a model's mean rank over queries sums it up (Badilla, Bravo-Marquez & Pérez 2020). Words
-are resampled in all models at once; the ranks in the resamples show how far those of the data depend on the words.
+bias in a query has rank 1; models are compared by their mean ranks over queries (Badilla, Bravo-Marquez & Pérez 2020).
+Words are resampled in all models at once; the ranks in resamples show how far the observed ranks depend on the words.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Observed ranks, (models, queries), and bootstrap mean ranks, (models, resamples), under one measure.
+    """Observed `ranks`, shape (models, queries), and mean ranks in resamples (`draws`), under one measure.
 
-    `shares` has the share of resamples in which a model has each rank in a query, (models, queries, ranks); ties are
-    divided. `smallest` is the number of words in the smallest list.
+    `draws` has the shape (models, resamples). `shares`, shape (models, queries, ranks), has the share of resamples in
+    which a model has each rank in a query; ties are divided among the tied ranks. `smallest` is the number of words in
+    the smallest list.
     """
 
     measure: Measure
@@ -65,7 +66,7 @@ def amount(measure: Measure, values: Array) -> Array:
 def rankings(results: Sequence[BaseResult]) -> list[Ranking]:
     """Rank models under every measure that they share, over the words that all models have.
 
-    Empty for one model, or for results with different words or settings.
+    The list is empty if there is one model, or if results differ in words or settings.
     """
     try:
         for other in results[1:]:
@@ -101,7 +102,7 @@ def ranking_of(every: Sequence[tuple[CategoryVectors, ...]], measure: Measure, s
 
 
 def _shares(resampled: Array) -> Array:
-    """Return `Ranking.shares`, (models, queries, ranks), from the amounts of bias, (queries, models, resamples)."""
+    """Return `Ranking.shares` from the amounts of bias, shape (queries, models, resamples)."""
     of_one = resampled[:, :, None, :]
     less = (resampled[:, None] < of_one).sum(axis=2)
     equal = (resampled[:, None] == of_one).sum(axis=2)

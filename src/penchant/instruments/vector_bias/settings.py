@@ -1,4 +1,4 @@
-"""The settings of the measures of bias on word vectors."""
+"""The settings of the measures of bias in word vectors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Measures = Annotated[
 
 
 class VectorBiasSettings(Settings):
-    """The parameters of the measures of bias on word vectors."""
+    """The parameters of RND, RNSB, MAC, ECT and RIPA, which measure bias in static word vectors."""
 
     name: ClassVar[str] = "vector-bias"
     limited: ClassVar[str] = "words of each list"

@@ -78,9 +78,9 @@ def _means(results: Sequence[BaseResult]) -> Iterator[list[Estimate]]:
 
 
 def _in_queries(results: Sequence[BaseResult]) -> Iterator[list[Estimate]]:
-    """Yield lists of one estimate per model, three for each measure and query.
+    """Yield three lists for each measure and query, with one estimate per model in each list.
 
-    The first has the ranks, the others the shares of resamples with the first and with the last rank.
+    The first has the models' ranks, the others the shares of resamples in which a model has the first or the last rank.
     """
     for ranking in rankings(results):
         for q, query in enumerate(ranking.queries):

@@ -73,7 +73,7 @@ class Marked:
 class PairFiles:
     """The two files of a set of pairs, and the type of the pairs.
 
-    For a table, both are the path of the table, and the type is "", as each of its rows has one.
+    For a table, `pro` and `anti` are both its path, and `type` is "", as each row of the table has its own type.
     """
 
     pro: Path
@@ -212,7 +212,7 @@ def _side_by_side(files: PairFiles) -> list[tuple[Marked, Marked, str]]:
                 f"is numbered {first.number}, but line {second.line} of {files.anti.name} is numbered {second.number}",
                 file=files.pro,
                 line=first.line,
-                hint="the files are paired line by line",
+                hint="the files are paired line by line: number the lines of both files alike",
             )
     return [(first, second, files.type) for first, second in zip(pro, anti, strict=True)]
 

@@ -59,7 +59,7 @@ def log_odds(items: pl.DataFrame, how: str) -> Array:
 def bias_estimates(items: pl.DataFrame, how: str, probe: Settings) -> list[Estimate]:
     """Return all estimates under one normalisation.
 
-    Holm's correction is applied to each measure separately over types, genders, pronoun forms and occupations.
+    For each measure, Holm's correction is applied over types, over genders, over pronoun forms and over occupations.
     """
     unadjusted = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, probe))
     return with_holm(unadjusted, family)

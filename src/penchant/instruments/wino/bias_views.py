@@ -1,4 +1,4 @@
-"""Tables, figures and items of WinoBias in a report; the texts are in `text.yaml`."""
+"""Report views of WinoBias: tables, figures and items; the texts are in `text.yaml`."""
 
 from __future__ import annotations
 

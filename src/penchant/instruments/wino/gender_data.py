@@ -203,7 +203,7 @@ def _from_sentences(path: Path, columns: WinogenderColumns) -> list[Item]:
 
 def _id_error(fields: Sequence[str]) -> str:
     if len(fields) < 4 or not all(fields):
-        return "expected occupation.participant.answer.gender.txt"
+        return "the identifier must have the form occupation.participant.answer.gender.txt"
     if fields[2] not in ANSWERS:
         return f"the answer must be 0 (the occupation) or 1 (the participant), not '{fields[2]}'"
     return "" if fields[3] in ROLES else f"the gender must be female, male or neutral, not '{fields[3]}'"

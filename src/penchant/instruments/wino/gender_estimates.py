@@ -72,7 +72,7 @@ def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]
 
 
 def women(items: pl.DataFrame, share: str) -> dict[str, float]:
-    """Return the percentages of women in the statistic `share` by occupation, where known."""
+    """Return the known percentages of women by occupation, from the statistic `share`."""
     known = items.select("occupation", f"women_{share}").unique().drop_nulls()
     return dict(known.iter_rows())
 
@@ -120,9 +120,9 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) 
 def over_templates(
     items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Settings
 ) -> tuple[Estimate, Estimate]:
-    """Return sd and share of variance of `values` (one per item) between the templates of an occupation.
+    """Return the sd of `values` over the templates of an occupation, and the templates' share of the variance.
 
-    `chosen` selects items by a column and its value; None selects all.
+    `values` has one value per item. `chosen` selects items by a column and its value; None selects all.
     """
     frame = items.select("occupation", *dict.fromkeys([chosen[0]] if chosen else []))
     frame = frame.with_columns(
@@ -143,9 +143,9 @@ def over_templates(
 
 
 def templates(items: pl.DataFrame) -> list[str]:
-    """Return the sentence of every item with "…" in place of the participant.
+    """Return the female sentence of every item with "…" in place of the participant.
 
-    Sentences about a named participant and about someone thus share a template.
+    A sentence about a named participant and the same sentence about "someone" thus share a template.
     """
     return [
         re.sub(rf"\b(?:(?:the|an?) )?(?:{re.escape(participant)}|{SOMEONE})\b", "…", text, flags=re.IGNORECASE)
@@ -163,7 +163,7 @@ def mean(values: Array, probe: Settings) -> Estimate:
 
 
 def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Settings) -> Iterator[tuple[str, Estimate]]:
-    """Yield each measure with its estimate: correlations of means with shares of women, and the slope on them.
+    """Yield each measure with its estimate: correlations of means with shares of women, and the slope on the shares.
 
     `frame` has the means and `known` the shares, in percent, by occupation; occupations without a share are left out.
     The slope is per 10 percentage points.
@@ -192,7 +192,7 @@ def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, 
 
 
 def tops(items: pl.DataFrame, how: str) -> dict[str, Array]:
-    """Return for each role 1 where its sentence has the highest score of the three, 1/k at a tie of k, else 0."""
+    """Return a credit per role and item: 1 if the role's sentence scores highest, 1/k if k sentences tie, else 0."""
     scores = np.stack([normalised(items, role, how) for role in ROLES])
     best = scores == scores.max(axis=0)
     return {role: row / best.sum(axis=0) for role, row in zip(ROLES, best, strict=True)}

@@ -1,4 +1,4 @@
-"""Tables, figures and items of Winogender in a report; the texts are in `text.yaml`."""
+"""Report views of Winogender: tables, figures and items; the texts are in `text.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entry points of WinoBias and Winogender."""
+"""Instruments for WinoBias and Winogender, declared as entry points."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ class LoadedItems(Protocol):
 
     @property
     def items(self) -> Sequence[Item]:
-        """The items."""
+        """The items of the set."""
 
     @property
     def cautions(self) -> Sequence[Note | str]:
@@ -166,7 +166,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
 
 
 class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
-    """Preference for the female over the male pronoun in sentences about an occupation, related to its share of women.
+    """Preference for the female over the male pronoun beside an occupation, by the occupation's share of women.
 
     `run` returns items (one row per sentence, with its three pronouns) and a summary: score(she) − score(he), its
     correlation with the share of women and its slope, both for pronouns that refer to the occupation and, as a control,

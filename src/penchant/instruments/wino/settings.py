@@ -29,7 +29,7 @@ def _each_once(names: Normalisations) -> Normalisations:
 
 
 class PronounSettings(Settings):
-    """The parameters shared by both probes."""
+    """The parameters shared by WinoBias and Winogender, such as the scoring method."""
 
     method: str | None = None
     """Scoring method of sentences; see `penchant list methods`. Default: lp for causal, pll for masked models."""
@@ -58,7 +58,7 @@ _Files = Given[str | None, Data | None]
 
 
 class WinoBiasSettings(PronounSettings):
-    """The parameters of WinoBias."""
+    """Parameters of WinoBias: the scoring, the pairs, and the lists of occupations."""
 
     name: ClassVar[str] = "winobias"
     limited: ClassVar[str] = "pairs"
@@ -88,7 +88,7 @@ Shares = Annotated[Given[list[str], Iterable[str]], Field(min_length=1), AfterVa
 
 
 class WinogenderSettings(PronounSettings):
-    """The parameters of Winogender."""
+    """Parameters of Winogender: the scoring, the sentences, and the statistics of occupations."""
 
     name: ClassVar[str] = "winogender"
     limited: ClassVar[str] = "sentences with three pronouns each"
