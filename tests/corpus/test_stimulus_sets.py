@@ -280,12 +280,12 @@ def test_anchors_may_be_named_in_several_places(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{}\n{}", ", line 2: is not one JSON object: Extra data — give a JSON object of the form {word: [suffix, …]}"),
+        ("{}\n{}", ", line 2: is not a single JSON object: Extra data — give a JSON object of the form {word: ["),
         ("[]", ": input should be a valid dictionary"),
         ('{"rose": "s"}', ", rose: input should be a valid list"),
         ('{"rose": ["s", null]}', ", rose.1: expected a string, got None"),
         ('{"rose": ["s"],\n "rose ": ["t"]}', ", field 'rose': the key appears twice in one object"),
-        ("", ", line 1: is not one JSON object"),
+        ("", ", line 1: is not a single JSON object"),
     ],
 )
 def test_bad_suffix_files(write: Write, content: str, told: str) -> None:
@@ -344,9 +344,9 @@ def test_a_seat_file_is_one_object_over_many_lines(write: Write) -> None:
     ("content", "told"),
     [
         ('{"category": "C1", "set": "X", "word": "a"}', ", targ1: is missing — a SEAT or CEAT file is one object"),
-        (json.dumps(seat(*"abcd")) + "\n\n" + json.dumps(seat(*"abcd")), ", line 3: is not one JSON object: Extra"),
+        (json.dumps(seat(*"abcd")) + "\n\n" + json.dumps(seat(*"abcd")), ", line 3: is not a single JSON object"),
         ("[1]", ": input should be a valid dictionary"),
-        ("{\n'targ1': 1}", ", line 2: is not one JSON object: Expecting property name"),
+        ("{\n'targ1': 1}", ", line 2: is not a single JSON object: Expecting property name"),
         (json.dumps({**seat(*"abcd"), "attr3": {}}), ", attr3: unknown key"),
         (json.dumps({**seat(*"abcd"), "attr2": ["a"]}), ", attr2: input should be a valid dictionary"),
         (json.dumps({**seat(*"abcd"), "targ2": {"category": "x", "examples": []}}), ", targ2.examples: list should"),

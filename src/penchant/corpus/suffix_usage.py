@@ -123,7 +123,7 @@ class Usage:
         return faults
 
     def findings(self, word: str, form: str) -> list[str]:
-        """Return the findings about a form, except for its number of occurrences."""
+        """Return the remarks on a suffixed `form` of `word`, without the one on its number of occurrences."""
         shared = self.shared(word, form)
         findings = [f"form of {', '.join(shared)} too"] if shared else []
         findings += ["a word of its own"] if self.own_word(word, form) else []

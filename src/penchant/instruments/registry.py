@@ -264,7 +264,7 @@ def _narrower(result: BaseResult) -> BaseResult:
 def curve(family: str, checkpoints: Sequence[tuple[int, BaseResult]]) -> pl.DataFrame:
     """Return the estimates over the steps of one training run, one row per estimate.
 
-    `checkpoints` are pairs of a step and a result, `family` is the name of the run. The table is empty if there are
+    `checkpoints` are pairs of a step and a result; `family` is the name of the run. The table is empty if there are
     fewer than three checkpoints or the instrument has no curves. Raises StudyError if the checkpoints cannot be
     compared.
     """

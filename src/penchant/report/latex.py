@@ -70,7 +70,7 @@ _SPECIAL = re.compile(
 
 
 def escaped(text: str) -> str:
-    """Escape text for verbatim printing in LaTeX; white space becomes a space, and control characters their codes."""
+    """Escape text for verbatim printing in LaTeX; spaces replace white space, and codes replace control characters."""
     return _SPECIAL.sub(_replaced, re.sub("[A-Za-z][\u0300-\u036f]+", _composed, text))
 
 

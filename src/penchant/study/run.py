@@ -134,7 +134,7 @@ class _Running:
         return stale
 
     def require_fit(self) -> None:
-        """Raise a PenchantError if an unfinished model does not fit the study."""
+        """Raise a PenchantError if a model that has yet to be measured cannot be measured with the study's settings."""
         self.run.say("checking the models")
         fitting = Fitting(self.study, self.places, self.probes, self.texts, self.manifest, self._place, self.digests)
         fitting.require()

@@ -232,7 +232,7 @@ def read_json(file: Path, adapter: TypeAdapter[Value], *, hint: str) -> Value:
     with opened(file) as stream:
         binary = is_binary(stream.read(LONGEST_MAGIC))
     if binary:
-        raise DataError("is a table, not one JSON object", file=file, hint=hint)
+        raise DataError("is a table, not a single JSON object", file=file, hint=hint)
     text = read_text(file, largest=LARGEST_DOCUMENT)
     try:
         return adapter.validate_python(_parsed(text, file, hint))
@@ -247,7 +247,7 @@ def _parsed(text: str, file: Path, hint: str) -> object:
     try:
         value = None if problem else json.loads(text, object_pairs_hook=without_repeats(key_name))
     except json.JSONDecodeError as error:
-        raise DataError(f"is not one JSON object: {error.msg}", file=file, line=error.lineno, hint=hint) from error
+        raise DataError(f"is not a single JSON object: {error.msg}", file=file, line=error.lineno, hint=hint) from error
     except RepeatedKeyError as error:
         raise DataError("the key appears twice in one object", file=file, field=str(error)) from error
     except (ValueError, RecursionError) as error:  # such as thousands of digits

@@ -302,9 +302,7 @@ def test_an_export_nobody_filled_comes_back(penchant: Program, tmp_path: Path) -
     code, _, err = penchant("ratings", "export", "first", "-o", "rate.csv")
     assert (code, err.splitlines()[1][:25]) == (0, "left out: 4 predictions t")
     answer = penchant("ratings", "import", "first", "rate.csv", "--into", "ratings.csv")
-    refused(
-        answer, f"no rating to import: rate.csv: the column 'rating' is empty in all {len(words)} rows — fill it in"
-    )
+    refused(answer, f"no rating to import: rate.csv: the column 'rating' is empty in all {len(words)} rows — fill in")
     assert not (tmp_path / "ratings.csv").exists()
     filled = [{**row, "rating": "1"} for row in rows(tmp_path / "rate.csv")]
     assert sorted(unguarded(row["word"]) for row in filled) == sorted(words)

@@ -158,7 +158,7 @@ def test_what_is_wrong_is_named(change: Callable[[dict[str, Any]], object], told
 
 
 def test_a_file_that_is_none_of_this_form(tmp_path: Path) -> None:
-    for text, told in (("[1]", "x.json"), ('{"data": 3}', "data"), ("{", "is not one JSON object"), ("{}", "data")):
+    for text, told in (("[1]", "x.json"), ('{"data": 3}', "data"), ("{", "not a single JSON object"), ("{}", "data")):
         (tmp_path / "x.json").write_text(text, "utf-8")
         with pytest.raises(DataError, match=told):
             read_stereoset(tmp_path / "x.json")

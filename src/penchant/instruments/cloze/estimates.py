@@ -96,7 +96,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> It
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family of an estimate for Holm's adjustment: the groups of its measure; None if over all sentences."""
+    """Return the family of tests of an estimate for one group, for Holm's correction; None for all sentences."""
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
@@ -142,7 +142,7 @@ def _bounds(column: str, tables: int) -> tuple[float, float]:
 
 
 def other_name(settings: ClozeSettings) -> str:
-    """Return the name of a measure computed with the opposite of `rated_only`, with {} for the name of the measure."""
+    """Return the template for the name of a measure, {}, that is computed with the opposite of `rated_only`."""
     return OVER_ALL if settings.rated_only else PER_RATED
 
 
@@ -166,8 +166,8 @@ class Moves:
     """Sensitivity of β and δ to ratings half a point higher or lower.
 
     In each draw, a random share of each group's ratings, sampled without replacement, moves by ±½ but stays on the
-    scale, so the draws need not be centred on the actual value. Here, a rating is the valence of one spelling of a
-    word in one sentence. Tables of the same sentences get the same moves.
+    scale, so the mean of the draws may differ from the value without moves. Here, a rating is the valence of one
+    spelling of a word in one sentence. Tables of the same sentences get the same moves.
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
@@ -200,7 +200,7 @@ class Moves:
         self._known, self._share = Counter(groups_of_keys), settings.moved_share
 
     def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
-        """Return the numbers of ratings in the groups of the sentences `inside`: those moved in a draw, and all."""
+        """Return the number of ratings that a draw moves and of all ratings, in the groups of sentences `inside`."""
         known = [self._known[group] for group in dict.fromkeys(self._groups[inside].tolist())]
         return sum(_moving(number, self._share) for number in known), sum(known)
 

@@ -55,8 +55,8 @@ def compare_with_gold(
 
     A lexicon rates a word in every sentence of the gold standard. Several gold ratings of a word are averaged; if
     the mean is not a point of the scale, the word is left out of exact agreement and α. The bias is positive if
-    ratings are higher than the gold standard. Raises DataError if no word is rated in both, or if a sentence has a
-    different text in the gold standard.
+    ratings are higher than the gold standard. Raises DataError if no word of the gold standard is rated in `files`, or
+    if a sentence has a different text in the gold standard.
     """
     golden = read_ratings([gold])
     lexicons = [file for file in files if _is_lexicon(file)]
@@ -95,7 +95,7 @@ def _is_lexicon(file: Path) -> bool:
 
 
 def _of_lexicon(file: Path, standard: Mapping[tuple[str, str], float]) -> Iterator[Rating]:
-    """Yield a lexicon's valences as ratings of the gold standard's words in each sentence, then its other valences."""
+    """Yield a lexicon's valences as ratings of the gold standard's words in each sentence, then the other valences."""
     lexicon = read_lexicon([file])
     lookup, known = Lookup.of(lexicon), {folded(word) for _, word in standard}
     for sentence, word in standard:

@@ -84,13 +84,14 @@ class _Sentence:
 def check_shifts(model: LanguageModel) -> pl.DataFrame:
     """Return one row per shift: mean β and δ, expected and found, and the largest difference in any sentence or mean.
 
-    The verdict is "pass" if no β, δ or rated share of a sentence or a mean differs by more than `TOLERANCE`. Raises
-    MethodError for a model that is not masked, and ModelError if it predicts too few whole words.
+    The verdict is "pass" if no β, δ or rated share, in a sentence or on average, differs from the expected value by
+    more than `TOLERANCE`. Raises MethodError unless the model is masked, and ModelError if it predicts too few whole
+    words.
     """
     require_masked(Cloze.name, model)
     sentences = list(islice(_sentences(model), SENTENCES))
     if not sentences:
-        raise ModelError("predicts too few whole words for test sentences", where=model.name)
+        raise ModelError("predicts too few whole words: tests need two around a gap and two in it", where=model.name)
     data = {
         "scale": {"low": "low", "high": "high"},
         "sentences": [

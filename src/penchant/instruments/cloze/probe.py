@@ -78,7 +78,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
         return item.item.place
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[GapSentence]:
-        """Return the sentences to measure: all, or with `limit` a sample from every group."""
+        """Return the sentences to measure: all sentences or, if `limit` is set, a sample from every group."""
         sentences = self.read_set(base).sentences
         if self.limit is None:
             return list(sentences)

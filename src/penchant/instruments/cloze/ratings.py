@@ -209,8 +209,8 @@ def merge(
     The rater is named in the row, else by `rater`, else by the file name. `columns` maps fields to other column names,
     several for `rating` if each rater has a column. Raises DataError, with all errors in its notes, for a value off the
     scale, an unknown or changed sentence, a word that is not in its filled sentence, rater names that look the same, a
-    word rated twice by one rater, a rating that contradicts an earlier one (unless `replace`), or sheets without
-    ratings. Raises OutputError if `into` is one of the files or not a table of ratings.
+    word rated twice by one rater, a rating that contradicts an earlier one (unless `replace` is true), or
+    sheets without ratings. Raises OutputError if `into` is one of the files or not a table of ratings.
     """
     sheets_of = [Path(file) for file in files]
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
@@ -248,7 +248,7 @@ def _check_rater(rater: str | None, columns: Columns) -> None:
         raise DataError("the name of the rater is blank", where="--rater", hint="name the rater")
     if rater is not None and len(rating_columns(columns)) > 1:
         raise DataError(
-            "with several columns of ratings, the columns name the raters", where="--rater", hint="leave it out"
+            "with several columns of ratings, the columns name the raters", where="--rater", hint="leave out --rater"
         )
 
 

@@ -74,7 +74,8 @@ def read_sheets(
 ) -> tuple[list[Sheet], list[DataError]]:
     """Read rating sheets and return them with the errors found.
 
-    `texts` maps sentence ids to texts. A row without a rater gets `rater`, else the name of the file.
+    `texts` maps sentence ids to texts. If a row names no rater, the rater is `rater` or, if that is not set, the file
+    name without its suffix.
     """
     judged: ByRater[Key] = ByRater()
     sheets, errors = [], []
@@ -136,7 +137,7 @@ _MANY_ROWS = {
 
 
 def foreign(sheets: Iterable[Sheet], predicted: Container[Key]) -> Iterator[DataError]:
-    """Yield an error for each sheet hardly any of whose words are `predicted`; predicted words are case-folded."""
+    """Yield an error for each sheet if hardly any of its words are in `predicted`, which has case-folded words."""
     for sheet in sheets:
         words = {(rating.sentence, folded(rating.word)) for _, rating in sheet.ratings}
         known = sum(word in predicted for word in words)
@@ -197,7 +198,7 @@ def require_any(sheets: Sequence[Sheet]) -> None:
         empty = "; ".join(
             f"{sheet.file}: the column 'rating' is empty in all {counted(sheet.rows, 'rows')}" for sheet in sheets
         )
-        raise DataError(f"no rating to import: {empty}", hint="fill it in, save the file, and import it again")
+        raise DataError(f"no rating to import: {empty}", hint="fill in the column, save the file, and import it again")
 
 
 # Columns ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The settings of cloze valence."""
+"""Settings for measuring cloze valence."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Corpora(BaseModel):
 
 
 def _by_word(table: Any, columns: Mapping[Any, str], name: str) -> Any:
-    """Return the rows of a lexicon passed as a mapping of words to valences; any other table unchanged.
+    """Return the rows of a lexicon passed as a mapping of words to valences, or any other table unchanged.
 
     `columns` and `name` are unused.
     """
@@ -59,7 +59,7 @@ def _by_word(table: Any, columns: Mapping[Any, str], name: str) -> Any:
 
 
 class ClozeSettings(Settings):
-    """The parameters of cloze valence."""
+    """Parameters for measuring cloze valence: test set, prediction of words, ratings, sensitivity analysis."""
 
     name: ClassVar[str] = "cloze"
     limited: ClassVar[str] = "sentences"

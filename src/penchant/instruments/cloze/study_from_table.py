@@ -43,7 +43,7 @@ def _point(cell: str) -> float | None:
 
 
 def _with_gap(text: str) -> str:
-    """Write the only gap of a text as [MASK] if it is marked otherwise, as by ___; return other texts unchanged."""
+    """Return a text whose only gap is marked otherwise, as by ___, with [MASK] there, or any other text unchanged."""
     return OTHER_GAP.sub(GAP, text) if GAP not in text and len(OTHER_GAP.findall(text)) == 1 else text
 
 
@@ -79,7 +79,7 @@ def _parts(table: UserTable, name: str) -> StudyParts:
 
 
 def _end(groups: Sequence[str], points: Sequence[float | None], at: float) -> str:
-    """Name the end of the scale at −1 or 1 after the only group of sentences expected there, else "low" or "high"."""
+    """Return the name of the only group expected at an end of the scale (`at` −1 or 1), else "low" or "high"."""
     there = {group for group, point in zip(groups, points, strict=True) if point == at}
     return there.pop() if len(there) == 1 else "low" if at < 0 else "high"
 

@@ -80,7 +80,7 @@ class Valences:
         self._sources = sources
 
     def of(self, sentence: str, word: str) -> tuple[float | None, str]:
-        """Return the valence of a word in a sentence, None if unrated, and the name of its source."""
+        """Return the valence of a word in a sentence (None if the word is unrated) and the name of the source."""
         name, table = self._deciding(sentence, word)
         return (table.get(word) if table else None), name
 

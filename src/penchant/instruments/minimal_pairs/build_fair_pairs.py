@@ -64,7 +64,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class FairSet:
-    """A set of pairs of equal length: `rows` with token counts, a `table` of outcomes by paradigm, and `notes`."""
+    """A set of generated, selected or repaired pairs: its `rows`, a `table` of outcomes by paradigm, and `notes`."""
 
     rows: list[dict[str, Any]]
     table: pl.DataFrame

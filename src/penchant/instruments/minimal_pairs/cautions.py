@@ -42,7 +42,7 @@ def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution for each data set and score if the linear model fits the pairs of a paradigm badly.
+    """Yield a caution for each data set and score with paradigms whose pairs the linear model fits badly.
 
     In the model, the log-odds of accuracy are linear in the length difference between the two sentences.
     """
@@ -79,7 +79,7 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution by data set if correlations of summed scores with judgements also reflect sentence length."""
+    """Yield, by data set, a caution that correlations of summed scores with judgements also reflect token length."""
     shown: dict[str, list[str]] = {}
     for each in estimates:
         by = each.by

@@ -30,7 +30,7 @@ from penchant.wording.phrases import Note
 
 
 def phrases(settings: MinimalPairsSettings) -> Phrases:
-    """Return the phrases for questions and replies. Raises MethodError if penchant knows none in the language."""
+    """Return the phrases for questions and replies. Raises MethodError if penchant has none in that language."""
     known = settings.phrases or phrases_of(settings.language)
     if known is None:
         raise MethodError(
@@ -87,7 +87,7 @@ def _scores(model: LanguageModel, item: Item, shares: Sequence[float]) -> tuple[
 
 
 def asked_estimates(items: pl.DataFrame, settings: MinimalPairsSettings) -> Iterator[Estimate]:
-    """Yield estimates by data set of how steady answers are over orders of the options and over replies.
+    """Yield, by data set, estimates of the steadiness of answers over orders of the options and over replies.
 
     An answer is the probability of the good sentence.
     """

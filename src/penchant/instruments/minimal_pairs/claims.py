@@ -1,4 +1,4 @@
-"""Claims about minimal pairs: the preferred sentence, the effect of length, differences between models and people."""
+"""Claims about minimal pairs: preferred sentence, effect of length, and comparison of models with models or people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PREFERENCE, LENGTH, MODELS = 0.05, 0.05, 0.02
 
 
 def _overall(measure: str, wanted: Callable[[RowSource, str], bool], **levels: Any) -> Callable[..., Iterator[Line]]:
-    """Return a function that yields, for each data set accepted by `wanted`, the row of the overall `measure`.
+    """Return a function that yields one row of `measure`, over all pairs, for each data set that `wanted` accepts.
 
     If the data set has few groups, it is the row for exactly these groups, otherwise the row with the values `levels`
     in further columns.
@@ -73,7 +73,7 @@ def _gaps(found: Sequence[RowSource]) -> Iterator[Line]:
 def _differences(found: Sequence[RowSource], *, equal: bool) -> Iterator[Line]:
     """Yield the difference in accuracy of every two models on each data set, for exactly its groups if they are few.
 
-    With `equal`, only pairs of equal length under both models are compared, unless there are none.
+    If `equal` is true, only pairs of equal length under both models are compared, unless there are none.
     """
     for source in found:
         first: dict[tuple[str, ...], Line] = {}
@@ -93,7 +93,7 @@ def _place(line: Line) -> str:
 
 
 def _gap_place(line: Line) -> str:
-    """Return the phrase that says which pairs a gap is about, and by which normalisation if not the first."""
+    """Return the phrase that says which pairs a gap is about, and under which normalisation unless it is the first."""
     others = line.source.frame["normalise"].unique(maintain_order=True)[1:]
     return _place(line) + (f" by {line['normalise']}" if line["normalise"] in others else "")
 

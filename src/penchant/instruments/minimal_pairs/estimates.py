@@ -57,7 +57,7 @@ UNEQUAL = ("A>U", "A<U")
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """Yield all estimates from scored pairs, by data set and normalisation of the probe."""
+    """Yield all estimates from scored pairs for each data set and each normalisation in the settings `probe`."""
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = items.filter(pl.col("dataset") == name)
         for how in probe.normalisations():
@@ -127,7 +127,7 @@ def _family_of_all(estimate: Estimate) -> str | None:
 def _block(
     part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Settings, *, fitted: bool = False
 ) -> Iterator[Estimate]:
-    """Yield all estimates of one group of pairs; with `fitted`, also the lack of fit of the linear length model."""
+    """Yield all estimates of one group of pairs and, if `fitted` is true, the lack of fit of the linear model."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
     several = len(set(strata)) > 1

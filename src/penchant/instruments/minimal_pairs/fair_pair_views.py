@@ -44,7 +44,7 @@ def _overlap(line: Line) -> Number:
 
 
 def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return the sources with columns for the rank of each model by accuracy on each set; rank 1 is the best."""
+    """Add columns to each source for the ranks of its model on the two sets, by accuracy; rank 1 is the best."""
     values: dict[tuple[str, str], list[float]] = {}
     for source in found:
         for line in source.only(At(measure=ACCURACY, scope="overall", split=ALL)):
@@ -63,9 +63,9 @@ def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
 
 
 def open_ranks(found: Sequence[RowSource]) -> list[RowSource]:
-    """Return a table of the best and worst ranks that significant differences allow each model on each set.
+    """Return a list of one table: each model's best and worst rank on each set, given the significant differences.
 
-    The list contains only this table; it is empty if no model has differences from other models on both sets.
+    The list is empty if no model has differences from other models on both sets.
     """
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}

@@ -139,8 +139,8 @@ def _made_here(file: Path, column: str) -> bool:
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
     """Return one row for each distinct pair, with its credit under the normalisation `how`.
 
-    The columns `fair` and `original` say which sets contain the pair. A pair that a set contains several times has as
-    many rows.
+    The columns `fair` and `original` say which sets contain the pair. If a set contains a pair several times, the pair
+    has that many rows.
     """
     same = ["group", "good", "bad"]
     return (

@@ -75,7 +75,7 @@ def fixed_share(
 
 
 def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun: str) -> Estimate:
-    """Return an estimate over sampled groups, made no more certain than the estimate for exactly these groups.
+    """Return an estimate over sampled groups, made no more certain than `within`, the one for exactly these groups.
 
     If there are few groups, the interval is widened to include the interval of `within`, and p is raised to at least
     the p-value of `within`.

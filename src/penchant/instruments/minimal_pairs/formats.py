@@ -98,7 +98,7 @@ class PairColumns(BaseModel):
         return names
 
     def _other(self, fields: Iterable[str]) -> list[str]:
-        """Return those of `fields` whose column name is not the default."""
+        """Return the `fields` whose column name is not the default."""
         return [name for name in fields if getattr(self, name) != name]
 
     def needed_for(self, kind: Kind) -> list[str]:
@@ -146,7 +146,10 @@ class PairTable:
         self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
 
     def text(self, row: FileRow, column: str) -> str:
-        """Return the text of a required field with white space kept; record an error if it is missing or blank."""
+        """Return the text of a required field with white space kept.
+
+        If the field is missing, blank or not a text, record an error and return an empty string.
+        """
         value = row.values.get(column)
         if isinstance(value, str) and error_value(value):
             message = f"the cell contains {value.strip()}, a spreadsheet error, instead of text"
@@ -176,7 +179,7 @@ class PairTable:
             error.hint = _FILL_DOWN if times[error.field] > 1 else _FILL
 
     def code(self, row: FileRow, column: str) -> str:
-        """Return the identifier of a row or a group, a string or an integer in the file, as a string."""
+        """Return the identifier of a row or a group as a string; in the file, it may also be an integer."""
         value = row.values.get(column)
         name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
         if name:
@@ -214,7 +217,10 @@ class PairTable:
 
 
 def kind_of(table: PairTable) -> Kind:
-    """Return the first kind of file whose columns are all present. Raises DataError if there is none."""
+    """Return the kind of file implied by renamed columns or, if there is none, the first whose columns are all present.
+
+    Raises DataError if there is neither, or if a column that the implied kind needs is missing.
+    """
     names = table.names
     kind = names.kind_named
     if kind is None and names.id != "id":  # the other kinds have ids of their own

@@ -76,7 +76,7 @@ def mean_judgements(judged: Array) -> Array:
 
 
 def lone(items: pl.DataFrame) -> bool:
-    """Return whether at least half of the judged pairs have only one rater, so that there is no majority."""
+    """Return whether the judged pairs have a median of fewer than two raters, so that there is no majority."""
     heard = items.filter(pl.col("human_n") > 0)["human_n"]
     return len(heard) > 0 and float(np.median(heard.to_numpy())) < FEWEST_OF_A_MAJORITY
 
@@ -110,7 +110,7 @@ def _family(estimate: Estimate) -> str | None:
 def _of_group(
     inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairSettings, *, lengths: bool
 ) -> Iterator[Estimate]:
-    """Yield the estimates for a group; with `lengths`, also for its pairs of equal length."""
+    """Yield the estimates for a group and, if `lengths` is true, for its pairs of equal length."""
     heard = inside.filter(pl.col("human_n") > 0)
     if not len(heard):
         return
@@ -180,7 +180,7 @@ class _Judged:
                 yield self._of(how, found, found.measure)
 
     def of_equal_length(self) -> Iterator[Estimate]:
-        """Yield the correlations of model and raters over the pairs of equal length, unless all pairs are."""
+        """Yield the correlations of model and raters over pairs of equal length, unless all pairs have equal length."""
         equal = self.items.filter(pl.col("difference") == 0)
         if len(equal) == len(self.items):
             return
@@ -209,7 +209,7 @@ class _Judged:
             yield self._of(how, apart, fixed(MINUS_PEOPLE, noun), *notes)
 
     def _of(self, how: str, estimate: Estimate, measure: str, *notes: Note | None) -> Estimate:
-        """Label an estimate with its measure, score and number of raters; `notes` precede its own notes."""
+        """Label an estimate with its measure, its score `how` and its number of raters; put `notes` before its own."""
         by = {"normalise": how, "raters": str(len(self.judged))}
         return replace(estimate, measure=measure, by=by).noted(*notes, self.lost, first=True)
 

@@ -155,7 +155,7 @@ class _Pairs:
 
 @dataclass(slots=True)
 class _Reading:
-    """State of reading: judgements by pair and rater, errors, and counts of rows.
+    """State while tables are read: judgements by pair and rater, errors, and counts of rows.
 
     `kinds` maps each kind of judgement to its first location.
     """

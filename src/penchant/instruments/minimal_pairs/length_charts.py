@@ -60,8 +60,8 @@ def accuracy_by_length(
 ) -> alt.LayerChart:
     """Return a chart of accuracy against |A|−|U| for each score, with intervals, for one model and data set.
 
-    Differences with fewer than `fewest` pairs are not drawn, but counted below the title. `pair` contains the names of
-    the sentences A and U.
+    Differences with fewer than `fewest` pairs are not drawn; the number of their pairs is stated below the title.
+    `pair` contains the names of the sentences A and U.
     """
     rows = _by_difference(summary)
     shown = rows.filter(pl.col("n") >= fewest).with_columns(
@@ -104,7 +104,10 @@ def accuracy_by_length(
 
 
 def accuracies_by_length(results: Sequence[BaseResult], text: Text) -> Any:
-    """Return a chart of accuracy by length difference for each model with two points or more; None if there is none."""
+    """Return a chart of accuracy by length difference, or None if no model has at least two points.
+
+    Each model that has at least two points is shown in a panel of its own.
+    """
     curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
     panels = [

@@ -66,7 +66,7 @@ _FIXED: Mapping[str, Any] = {"measure": of_groups(MINUS_PEOPLE), "scope": THESE}
 
 
 def _tables(suffix: str, scope: str) -> list[TableSpec]:
-    """Declare three tables: models minus people, models against the majority of raters, and raters only.
+    """Declare three tables: differences between models and people, models against the majority of raters, raters alone.
 
     `suffix` is appended to the names of the tables; `scope` is the scope of their rows.
     """

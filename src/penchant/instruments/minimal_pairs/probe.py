@@ -1,4 +1,4 @@
-"""Minimal pairs: the accuracy of a model in preferring the acceptable sentence, and the effect of token length on it.
+"""Minimal pairs: a model's accuracy in preferring the acceptable sentence, and the effect of token length.
 
 The credit of a pair is 1 if score(acceptable) > score(unacceptable), ½ for a tie, 0 otherwise; accuracy is the mean
 credit. Ueda et al. (LREC-COLING 2024) split the pairs by the numbers of tokens of the acceptable (A) and the
@@ -70,7 +70,7 @@ Drawn = tuple[PairSet, Item]
 
 
 def _applying(method: ScoringMethod, model: LanguageModel | Scores | None, *, unigrams: bool) -> list[str]:
-    """Return the default normalisations for a method and model; with `unigrams`, also those based on unigram counts."""
+    """Return the default normalisations for a method and model, with those based on unigrams if `unigrams` is true."""
     return ["none"] if method.normalised else [*usual(model), *(FREQUENCY if unigrams else ())]
 
 
@@ -99,7 +99,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return item[1].labels["group"]
 
     def chosen(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
-        """Return the pairs to score: all, or in a pilot a sample from every paradigm.
+        """Return the pairs to score: all pairs or, if `limit` is set, a sample from every paradigm.
 
         The sample depends only on the seed and the sentences, so that sets with common pairs mostly keep the same
         pairs.
@@ -110,7 +110,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return spread(pairs, self.limit, seed=self.seed, content=_content, group=self.group)
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its model-dependent parameters set. Raises MethodError if they are incompatible."""
+        """Return the probe with its model-dependent parameters set. Raises MethodError if one does not suit `model`."""
         lm = sentence_model(model)
         method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method, lm, unigrams=self.unigrams is not None)
@@ -133,7 +133,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return `signature` with only the normalisation of `estimate`; unchanged for estimates about people alone."""
+        """Return `signature` with only the normalisation of `estimate`, or unchanged if this is about people alone."""
         how = estimate.by["normalise"]
         return signature.with_(normalise=how) if how else signature
 
@@ -276,7 +276,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return list(spoken(asked, phrases(self)))
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its model-dependent parameters set. Raises MethodError if they are incompatible."""
+        """Return the probe with its model-dependent parameters set. Raises MethodError if one does not suit `model`."""
         if not self.asks:
             return super().settle(model)
         given = self.model_fields_set & {*PairSettings.model_fields} - {*Settings.model_fields} - _OF_QUESTIONS
@@ -351,7 +351,11 @@ def collection(pairs: PairSet) -> str:
 
 
 def cite(pair_sets: Sequence[PairSet]) -> str:
-    """Cite the data in a signature: names and hashes of the files of each data set."""
+    """Return the entry for the data in a signature.
+
+    A data set with one file is cited by the name and hash of the file, one with several files by its own name, the
+    number of files and a common hash.
+    """
     files: dict[str, list[PairSet]] = {}
     for pairs in pair_sets:
         files.setdefault(collection(pairs), []).append(pairs)

@@ -76,7 +76,7 @@ def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFra
 
 
 def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
-    """Add the unigram log-probabilities of the tokens and the numbers of unseen tokens to the items."""
+    """Add columns to the items: unigram log-probability and number of unseen tokens of each sentence."""
     for side, role in enumerate(ROLES):
         chosen = [pair[side] for pair in scores]
         items = items.with_columns(

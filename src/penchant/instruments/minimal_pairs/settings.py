@@ -1,4 +1,4 @@
-"""Settings of minimal pairs and of fair pairs."""
+"""Settings for measuring minimal pairs, and for comparing fair with original pairs."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class PairSettings(Settings):
 
 
 class MinimalPairsSettings(PairSettings, Elicited):
-    """Parameters of minimal pairs."""
+    """Parameters for measuring minimal pairs: data, judgements, scoring, and questions to chat models."""
 
     name: ClassVar[str] = "minimal-pairs"
 
@@ -136,7 +136,7 @@ class MinimalPairsSettings(PairSettings, Elicited):
 
 
 class FairPairsSettings(PairSettings):
-    """Settings of the comparison of a fair set, whose pairs have sentences of equal token length, with its original."""
+    """Parameters for comparing original pairs with fair pairs, whose two sentences have equal token length."""
 
     name: ClassVar[str] = "fair-pairs"
 

@@ -119,8 +119,8 @@ def mantel_haenszel_difference(
     without other items are left out, counted in a note, and excluded from `n`. If one stratum is left, the interval and
     test are as in `independent_difference`. Several strata are treated as a sample: the interval and the test are
     cluster-robust t and concern the mean difference over such strata (the Cochran–Mantel–Haenszel test concerns exactly
-    these strata, and rejects if their differences vary in sign). Raises DataError for unequal lengths, credits other
-    than 0, ½ or 1, or an exposure that is neither true nor false.
+    these strata, and can reject even if their differences vary in sign). Raises DataError for unequal lengths, credits
+    other than 0, ½ or 1, or an exposure that is neither true nor false.
     """
     check_level(level)
     array, side = as_credits(credit), np.asarray(exposed)
@@ -159,7 +159,10 @@ def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
 
 
 def _sides(credit: Array, side: NDArray[np.bool_], codes: Codes) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Return item counts and credit sums by exposure, shape (2, strata), and a mask of strata with both exposures."""
+    """Return numbers of items and sums of credit, both of shape (2, strata), and a mask of strata with both exposures.
+
+    The first row is for exposed items, the second for other items.
+    """
     sizes, sums = (
         np.stack([group_sums(codes, weight * chosen) for chosen in (side, ~side)])
         for weight in (np.ones(len(credit)), credit)
@@ -251,11 +254,11 @@ def overlapping_difference(
     without items from one of the sets are left out and counted in a note.
 
     In a stratum, the items in the first set only, in both sets, and in the second set only are three independent
-    samples, and the difference is a weighted sum of their means; if one set contains the other, its own items are
-    compared with the common items. For one stratum, the interval combines the Wilson intervals of the samples (MOVER;
-    Zou & Donner 2008, Stat. Med. 27:1693–1702), which for disjoint sets gives Newcombe's interval, and p is 1 − the
-    highest level whose interval excludes 0. Several strata are treated as a sample: the interval and the test are
-    cluster-robust t. Raises DataError for unequal lengths or credits other than 0, ½ or 1.
+    samples, and the difference is a weighted sum of their means; if one set contains the other, the items that only the
+    larger set has are compared with the common items. For one stratum, the interval combines the Wilson intervals of
+    the samples (MOVER; Zou & Donner 2008, Stat. Med. 27:1693–1702), which for disjoint sets gives Newcombe's interval,
+    and p is 1 − the highest level whose interval excludes 0. Several strata are treated as a sample: the interval and
+    the test are cluster-robust t. Raises DataError for unequal lengths or credits other than 0, ½ or 1.
     """
     check_level(level)
     y = as_credits(credit)
@@ -296,7 +299,7 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
 
 
 def _given(n: int, parts: list[_Part], level: float) -> Estimate:
-    """Return the estimate for a single stratum of `n` items in the given parts."""
+    """Return the estimate for a single stratum, whose `n` items are divided into `parts`."""
     value = float(sum(part.weight * part.mean for part in parts))
 
     def bounds(confidence: float) -> tuple[float, float]:

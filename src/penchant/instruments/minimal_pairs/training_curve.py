@@ -149,7 +149,7 @@ def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array
 class CreditChange:
     """A change in mean credit between two steps.
 
-    `at` is the index of the first step after the change, at least 1; `low` and `high` are its confidence limits.
+    `at` is the index of the first step after the change, at least 1; `low` and `high` are confidence limits of `at`.
     `before` and `after` are the mean credits before and after the change; `p` is the p-value for the null hypothesis of
     no change at any step.
     """
@@ -183,7 +183,7 @@ def change_point(
     check_resamples(resamples)
     table = np.asarray(credits, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
-        raise DataError(f"expected an array of items × steps with at least two steps, got one of shape {table.shape}")
+        raise DataError(f"expected the shape (items, steps) with at least one item and two steps, got {table.shape}")
     if not np.isin(table, (0.0, 0.5, 1.0)).all():
         raise DataError("credits must be 0, 0.5 or 1")
     patterns, counts = np.unique(table, axis=0, return_counts=True)
@@ -216,7 +216,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """Return, for each row of `sums` (credit over `items` items by step), the number of steps before its change."""
+    """Return the number of steps before the change in each row of `sums`, the credit of `items` items at each step."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)
@@ -250,7 +250,7 @@ def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generat
 
 
 def _blocks(rows: int, counts: Counts) -> Iterator[int]:
-    """Yield block sizes that add up to `rows`; a block of rows as long as `counts` is within the memory limit."""
+    """Yield numbers of rows that add up to `rows`, each so small that rows as long as `counts` fit into memory."""
     most = max(1, _BLOCK // len(counts))
     for start in range(0, rows, most):
         yield min(most, rows - start)

@@ -214,7 +214,7 @@ COMPARED = (
 
 
 def _described(source: RowSource, measure: str, by: str) -> RowSource:
-    """Return a source with the rows of a measure over all pairs and in scope `by`.
+    """Return a source with only the rows of a measure that are over all pairs or in the scope `by`.
 
     Rows over all pairs are for exactly the groups in the data, if these are few.
     """
@@ -259,8 +259,8 @@ def _percent(found: Sequence[RowSource], measure: str, by: str, scale: float = 1
 def _groups(found: Sequence[RowSource]) -> list[RowSource]:
     """Return accuracies by paradigm, or by kind of bias for stereotypes.
 
-    Rows for pairs of any length are left out if all pairs of the group have the same relative length. They are the only
-    ones if too few pairs differ in it.
+    Rows for pairs of any length are left out if all pairs of the group have the same relative length. If too few pairs
+    differ in relative length, only rows for pairs of any length are returned.
     """
     kinds = any(stereotyped(source.frame) for source in found)
     by, other = ("phenomenon", "group") if kinds else ("group", "phenomenon")

@@ -48,7 +48,7 @@ def _lines(measure: str, scope: str = OVERALL, **levels: Any) -> Rows:
 
 
 def _nonsense(line: Line, results: Sequence[BaseResult]) -> str:
-    """Return "nonsense", which bars a verdict, if the model does not clearly prefer sense to nonsense, otherwise ""."""
+    """Return "nonsense", which bars a verdict, if meaningful sentences are not clearly preferred, otherwise ""."""
     sense = line.at(measure=LMS)
     at_chance = sense is not None and (sense["low"] <= EVEN or sense["value"] <= EVEN)
     return "nonsense" if at_chance and judged(line.row, _SCORE, PREFERENCE)[0] != CANNOT_TELL else ""

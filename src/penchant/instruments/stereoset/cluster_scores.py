@@ -40,7 +40,10 @@ _FITTING: dict[str, tuple[Name, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A scoring method; if `means`, scores are means over tokens, cannot be normalised and need a BLANK in contexts."""
+    """A scoring method.
+
+    `means` is true if its scores are means over tokens, which cannot be normalised and need a BLANK in the context.
+    """
 
     name: Name
     means: bool

@@ -40,7 +40,7 @@ _IGNORING = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
 def _sentence(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("expected a sentence")
+        raise ValueError("expected a sentence as a string")
     if not value.strip():
         raise ValueError("the sentence is blank")
     return value
@@ -105,7 +105,11 @@ class StereoSetFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The span of the text that fills the blank in a sentence, if any; `exact` if the rest equals the context."""
+    """The text that fills the blank in a sentence.
+
+    `span` is its place in the sentence, or None if there is no such text; `exact` is true if the rest of the sentence
+    equals the context.
+    """
 
     span: tuple[int, int] | None
     exact: bool
@@ -214,7 +218,7 @@ def _cluster(row: ClusterRow, part: Part, path: Path) -> Cluster:
     where = f"{path}, {_KEYS[part]} {row.id}"
     labels = sorted(sentence.gold_label for sentence in row.sentences)
     if labels != sorted(ROLES):
-        message = f"has the labels {', '.join(labels)}, expected one of each" if labels else "has no sentences"
+        message = f"has the labels {', '.join(labels)}, expected each label once" if labels else "has no sentences"
         raise DataError(message, where=where, hint=f"a cluster needs one sentence with each label: {', '.join(ROLES)}")
     sentences: dict[Role, str] = {sentence.gold_label: sentence.sentence for sentence in row.sentences}
     fills: dict[Role, Fill] = {}

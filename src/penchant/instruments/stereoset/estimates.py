@@ -101,7 +101,7 @@ def groups_of(items: pl.DataFrame, scope: str) -> Iterator[tuple[str, Mask]]:
 
 
 def estimates_of(items: pl.DataFrame, probe: StereoSetSettings) -> Iterator[Estimate]:
-    """Yield all estimates of scored clusters, by part and normalisation of the probe."""
+    """Yield all estimates from scored clusters for each part and each normalisation in the settings `probe`."""
     slopes = []
     for part, rows in parts_of(items):
         for how in probe.normalisations():
@@ -194,7 +194,7 @@ def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estima
 
 
 def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Settings) -> Iterator[Estimate]:
-    """Yield the percentage of unequal lengths, SS by sign of `difference`, and the slope of SS on `difference`.
+    """Yield the percentage of clusters with unequal lengths, SS by sign of `difference`, and the slope of SS on it.
 
     `difference` is the token count of the stereotypical sentence minus that of the anti-stereotypical sentence.
     """

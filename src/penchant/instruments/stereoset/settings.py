@@ -1,4 +1,4 @@
-"""Settings of StereoSet."""
+"""Settings for measuring StereoSet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _each_once(names: T | list[T] | None) -> T | list[T] | None:
 
 
 class StereoSetSettings(Settings):
-    """Parameters of StereoSet."""
+    """Parameters for measuring StereoSet: data, parts, scoring method, normalisations and ties."""
 
     name: ClassVar[str] = "stereoset"
     limited: ClassVar[str] = "clusters"

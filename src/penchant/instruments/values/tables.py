@@ -79,7 +79,10 @@ def findable_between(line: Line) -> Number | str:
 
 
 def findable_apart(line: Line) -> Number | str:
-    """Return the smallest detectable difference of two groups' distances, or `NEVER` if the groups are closer."""
+    """Return the smallest detectable difference between a model's distances from two groups.
+
+    The result is `NEVER` if it exceeds the distance between the groups, which no such difference can.
+    """
     apart = line.at(measure=APART, variant=EVERYTHING, group=EVERYTHING)
     largest = HIGH - LOW if apart is None else apart["value"]
     return _findable(line, line["high"] - line["low"], largest, max(1, line["n"] - 1), FEWEST_OF_DISTANCES)
