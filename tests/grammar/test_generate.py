@@ -281,7 +281,7 @@ def test_two_sentences_that_come_out_the_same_are_no_pair(tmp_path: Path) -> Non
     tables = copy.deepcopy(GARDEN_TABLES)
     tables["noun"] = [{**row, "plural": row["singular"]} for row in tables["noun"] if row["singular"]]
     read = read_grammar(write_grammar(tmp_path, {**GARDEN, "paradigms": {"p": GARDEN["paradigms"]["nouns"]}}, tables))
-    assert "yields 0 of 1" in refused(lambda: generate(read, "p", 1, seed=0))
+    assert "yields 0 distinct pairs instead of 1" in refused(lambda: generate(read, "p", 1, seed=0))
 
 
 def test_what_cannot_be_asked_for_is_told() -> None:

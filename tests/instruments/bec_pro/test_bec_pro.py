@@ -75,7 +75,7 @@ def test_columns_may_have_other_names_or_be_missing(tmp_path: Path) -> None:
     [
         ("[MASK] is a [MASK]ager.\t[MASK] is a [MASK].\tShe\tfemale", "has 2 [MASK]"),
         ("She is a nurse.\t[MASK] is a [MASK].\tShe\tfemale", "has no [MASK]"),
-        ("[MASK] is a nurse.\t[MASK] is a nurse.\tShe\tfemale", "another elsewhere"),
+        ("[MASK] is a nurse.\t[MASK] is a nurse.\tShe\tfemale", "one elsewhere"),
         ("[MASK] is a nurse.\t[MASK] was a [MASK].\tShe\tfemale", "with the attribute masked"),
     ],
 )
