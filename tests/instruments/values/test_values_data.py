@@ -503,7 +503,7 @@ STUDY = "study: s\nmodels: [nowhere]\nprobes: [{values: {data: set, survey: s.ya
 @pytest.mark.parametrize(
     ("where", "text", "told"),
     [
-        ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "templates.0.agree: write the stance"),
+        ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "templates.0.agree: expected the stance"),
         ("set/set.yaml", "statments: s.csv", "set.yaml, statments: unknown key"),
         ("set/statements.csv", HEAD + "a,taxes rise,v,maybe,\n", "csv, line 2, field 'reversed': expected yes or no"),
         ("set/calibration.csv", "id,text\nn,x\nn,y\n", "calibration.csv, line 3, field 'id': 'n' occurs twice"),
