@@ -776,7 +776,7 @@ def test_a_paper_has_a_table_a_figure_and_a_paragraph(tmp_path: Path) -> None:
     assert [each.row["value"] for each in verdicts if each.row] == pytest.approx([each.value / 100 for each in numbers])
     said = paragraph(section)
     assert 100 <= len(said.split()) <= 200
-    assert all(name in said for name in names) and f"have {len(section.results[0].items)} items" in said
+    assert all(name in said for name in names) and f"used {len(section.results[0].items)} items" in said
     assert "No item was left out." in said
     first, second = section.results
     lost = Note("unknown-skipped", lost=11, of=40, noun="pairs", model=names[0], named=["11 with 'ä'"])

@@ -226,7 +226,7 @@ def test_help_shows_the_function_report() -> None:
     assert list(inspect.signature(pc.report).parameters) == ["directory", "other", "out", "trust_edited"]
     shown = pydoc.plain(pydoc.render_doc(pc.report))
     assert "report(directory: str | Path, other: str | Path | None = None, *, out: " in shown
-    assert "Write the report of a result directory" in shown
+    assert "Write a report on a result directory" in shown
     assert pickle.loads(pickle.dumps(pc.report)) is pc.report
     assert "report" in dir(pc) and "report" in pc.__all__
 

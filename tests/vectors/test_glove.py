@@ -161,7 +161,7 @@ def test_a_window_that_no_code_can_hold() -> None:
     words: Any = range(1 << 31)
     corpus = TokenFile(words, np.ones(1, np.int64), np.zeros(9, np.int32), np.array([9], np.int32), 9, 1)
     assert as_table(cooccurrences(corpus, 2)) == {(0, 0): 2 * (8 + 7 / 2)}
-    with pytest.raises(MethodError, match=r"window 3 is too wide for 2147483648 words: .* 2⁶³ — give a smaller"):
+    with pytest.raises(MethodError, match=r"window 3 is too wide for 2147483648 words: .* 2\^63 — give a smaller"):
         cooccurrences(corpus, 3)
 
 

@@ -178,7 +178,7 @@ def _partial_sums(corpus: TokenFile, window: int) -> Iterator[_Sums]:
     if size**2 << bits > 1 << 63:
         raise MethodError(
             f"window {window} is too wide for {size} words: the square of the number of words, times the window "
-            "rounded up to a power of two, must not exceed 2⁶³",
+            "rounded up to a power of two, must not exceed 2^63",
             hint="give a smaller window or a higher min_count",
         )
     sentence = np.repeat(np.arange(len(corpus.lengths), dtype=np.int32), corpus.lengths)
