@@ -72,9 +72,9 @@ def test_one_of_a_kind_has_no_spread() -> None:
 
 
 def test_what_is_no_table() -> None:
-    with pytest.raises(DataError, match=r"scores \(templates, words\)"):
+    with pytest.raises(DataError, match=r"shapes \(templates, words\)"):
         contrast([[1, 2]], [[1, 2], [3, 4]])
-    with pytest.raises(DataError, match=r"scores \(templates, words\)"):
+    with pytest.raises(DataError, match=r"shapes \(templates, words\)"):
         contrast([1, 2], [3, 4])
     with pytest.raises(DataError, match="NaN"):
         contrast([[1, math.nan]], [[1, 2]])

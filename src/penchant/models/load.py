@@ -192,10 +192,7 @@ def read_model(
     allow_pickle: bool = False,
     digests: Digests | None = None,
 ) -> Model:
-    """Load a model as `load` and `load_vectors` do, but without warnings.
-
-    Raises ModelError if the model cannot be loaded.
-    """
+    """Load a model as `load` and `load_vectors` do, without warnings. Raises ModelError if it cannot be loaded."""
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_scores(spec) or names_vectors(spec) or names_served(spec):

@@ -955,7 +955,7 @@ def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
 
 def turned_by_rated(found: pc.Result) -> list[str]:
     """The cautions that the lean is another if only rated words count."""
-    return [each for each in found.cautions if " counting all words, " in each]
+    return [each for each in found.cautions if " counting rated words only" in each]
 
 
 def test_what_turns_on_rated_only_is_a_caution() -> None:
@@ -976,7 +976,7 @@ def test_what_turns_on_rated_only_is_a_caution() -> None:
     assert value(divided.summary, measure="mean β")["value"] == pytest.approx(other["value"])
     for found in (plain, divided):
         (told,) = turned_by_rated(found)
-        assert f"{own['value']:+.3f} counting all words".replace("-", "−") in told
+        assert f"{own['value']:+.3f}, or ".replace("-", "−") in told
         assert f"{other['value']:+.3f} counting rated words only" in told
     assert not turned_by_rated(result(items(steady)))
 

@@ -143,8 +143,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     """Read the answers to some statements. Raises DataError with all errors in its notes.
 
     `path` is the description of a survey, a table whose columns are named after the statements, or one of these as a
-    mapping or data frame. `statements` are ids, or a mapping of ids to texts. If the file has texts, they must be the
-    same.
+    mapping or data frame. `statements` are ids, or a mapping of ids to texts, which must be those of the file, if any.
     """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
