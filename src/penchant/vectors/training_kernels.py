@@ -71,8 +71,7 @@ def descend(
     """Make an AdaGrad update for each element of `order` in turn, and return the sum of the losses.
 
     `order` has 2e for entry e, or 2e + 1 for e with word and context exchanged. `pairs[e]` is (word, context) and
-    `values[e]` is (log x, f(x)). `rows`, of shape (2V, width), has a row for each word, then for each context: vector,
-    bias, and their sums of squared gradients.
+    `values[e]` is (log x, f(x)). `rows`: vector, bias and their squared gradients, for all words, then all contexts.
     """
     contexts, width, last = len(rows) // 2, rows.shape[1], len(order) - 1
     sums, cost = width // 2, 0.0
