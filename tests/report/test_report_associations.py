@@ -35,6 +35,7 @@ from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run
 from penchant.report.export import export
 from penchant.report.page import page, write_report
+from penchant.report.paper import paragraph
 from penchant.report.references import cited
 from penchant.report.tables import Number, ReportTable
 from penchant.report.verdicts import NOT_MEASURED
@@ -139,6 +140,13 @@ def outcome(finished: Path) -> Outcome:
 
 def results(outcome: Outcome, place: str) -> list[Result]:
     return outcome.by_place()[place]
+
+
+def test_the_paragraph_for_a_paper_says_how_long_each_list_is(outcome: Outcome) -> None:
+    (section,) = (each for each in outcome.document().sections if each.place == "weat")
+    of_one = [replace(result, items=result.items.filter(category="C1")) for result in section.results]
+    said = paragraph(replace(section, results=of_one))
+    assert "(3 people, 4 things, 3 old and 3 good)" in said
 
 
 def row(result: Result, measure: str, **where: str) -> dict[str, Any]:

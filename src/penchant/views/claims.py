@@ -161,8 +161,8 @@ class Claim:
             return words.get(first.direction) or words.get("above")
         whether, noun = words.get("whether"), self.shown.noun
         if self._too_few(verdicts):
-            least = min(fewest(verdict.row) for verdict in verdicts if verdict.row)
-            return f"Too few {noun} to say whether {whether} ({counted(least, noun)})"
+            n = [fewest(verdict.row) for verdict in verdicts if verdict.row]
+            return f"Too few {noun} to say whether {whether} ({self._counts(n)})"
         return words.get("unclear") or f"{words.facts['it']} is unclear whether {whether}: {words.facts['each']}"
 
     def _too_few(self, verdicts: Sequence[Verdict]) -> bool:

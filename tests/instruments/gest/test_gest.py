@@ -29,6 +29,8 @@ from penchant.instruments.gest.estimates import (
     log_rates,
     rates,
 )
+from penchant.instruments.gest.instrument import GEST
+from penchant.records import BaseResult, Signature, summary_table
 from penchant.stats.crossed_mean import jackknife
 
 Zoo = Callable[[str], Path]
@@ -134,6 +136,27 @@ def test_for_other_templates_both_are_sampled() -> None:
     assert over_templates == pytest.approx(per_template.var(ddof=1) / 4, rel=1e-9)
     half = (math.log(found.high) - math.log(found.low)) / 2
     assert half > 2 * over_templates**0.5  # at least the templates' part, with t of few degrees of freedom
+
+
+@pytest.mark.parametrize(
+    ("means", "over", "under"),
+    [
+        ((2, 2, 2, -1), 0, 1),
+        ((-2, -2, -2, 1), 1, 0),
+        ((2, 2, 2, 1), 0, 0),
+        ((2, 2, -2, -2), 2, 2),
+        ((0, 0, 0, 0), 0, 0),
+    ],
+)
+def test_templates_on_the_other_side_of_1_are_counted(means: tuple[float, ...], over: int, under: int) -> None:
+    noise = np.tile([-0.3, 0.3], 10)
+    items = made({number: [(mean + noise).tolist() for mean in means] for number in (1, 9)})
+    signature = Signature.of("gest", model="m")
+    summary = summary_table([(row, signature) for row in rates(items, 0.95)])
+    answers = GEST.section.answers([BaseResult(signature, items, summary)], None)
+    (speakers,) = (each for each in answers if each.claim == "speakers")
+    expected = {"templates": 4, "over": over, "under": under}
+    assert [verdict.facts for verdict in speakers.verdicts] == [expected] * 2
 
 
 @pytest.mark.slow

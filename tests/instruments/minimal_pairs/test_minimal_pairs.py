@@ -25,9 +25,11 @@ from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.minimal_pairs.pair_credits import credits, deltas
 from penchant.records import Signature
-from penchant.report.tables import P
+from penchant.report.paper import answer_table, paragraph
+from penchant.report.tables import Number, P
 from penchant.report.verdicts import NOT_MEASURED
 from penchant.stats.hypothesis_tests import holm
+from penchant.study.outcome import Outcome
 from penchant.wording.phrases import Note, read_notes
 
 Zoo = Callable[[str], Path]
@@ -549,6 +551,20 @@ def test_paradigms_that_go_both_ways_are_said_and_no_more_pairs_asked_for() -> N
     assert [headline[key] for key in ("measure", "low", "high")] == [
         verdict.row[key] for key in ("measure", "low", "high")
     ]
+
+
+def test_a_paper_counts_the_groups_that_an_answer_names() -> None:
+    """Of a total at chance, the paradigms that are not are in the table, and their tests make a family."""
+    rows = [(group, float(i < n), 0.5, 4, 4) for group, n in (("up", 18), ("down", 2), ("even", 10)) for i in range(20)]
+    outcome = Outcome([])
+    outcome.results["minimal-pairs", "m"] = result(scored(rows), "m")
+    (section,) = outcome.document().sections
+    table = answer_table(section)
+    assert table is not None
+    place = table.columns.index("of")
+    shares = {row.cells[place]: cell.value for row in table.rows for cell in row.cells if isinstance(cell, Number)}
+    assert shares["up"] == pytest.approx(90) and shares["down"] == pytest.approx(10) and "even" not in shares
+    assert "within families: 3 tests of accuracy." in paragraph(section)
 
 
 def test_the_fit_of_the_line_is_not_read_as_the_slope() -> None:

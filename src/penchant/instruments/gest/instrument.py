@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from penchant.instruments.comparison import Comparison, difference, subtracted
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.gest.estimates import ALL, LABELS, LOG, OTHER_TEMPLATES, RATE, SIDES, STEREOTYPE, log_rates
 from penchant.instruments.gest.probe import Gest, GestRow
-from penchant.plurals import of_all
 from penchant.records import BaseResult
 from penchant.report.significance import Shown, told
 from penchant.views.claims import Claim
@@ -29,15 +27,16 @@ _STEREOTYPES = At(measure=RATE, variant=ALL, stereotype=tuple(LABELS.values()))
 _SPEAKERS = At(measure=RATE, variant=ALL, stereotype=tuple(SIDES))
 
 
-def _against(line: Line, results: Sequence[BaseResult]) -> dict[str, Any]:
-    """Return the facts about templates with a rate clearly on the other side of 1.
+def _against(line: Line, results: Sequence[BaseResult]) -> dict[str, int]:
+    """Return the number of `templates`, and of those with a rate clearly `over` and `under` 1.
 
-    `against` is the number of these templates, or "" if there are none; `over` is true if the other side is above 1.
+    The number on the side of a clear overall rate is 0.
     """
-    whole = line.source.only(At(measure=line["measure"], stereotype=line["stereotype"], variant=but(ALL)))
-    over = line["value"] < 1
-    other = [each for each in whole if told(each.row, 1) and (each["value"] > 1) == over]
-    return {"against": of_all(len(other), len(whole), "templates") if other else "", "over": over}
+    each = line.source.only(At(measure=line["measure"], stereotype=line["stereotype"], variant=but(ALL)))
+    sides = [template["value"] > 1 for template in each if told(template.row, 1)]
+    own = line["value"] > 1 if told(line.row, 1) else None
+    over, under = (0 if side == own else sides.count(side) for side in (True, False))
+    return {"templates": len(each), "over": over, "under": under}
 
 
 _TESTED = (number("value"), p(), adjusted())
