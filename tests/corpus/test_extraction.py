@@ -1111,8 +1111,7 @@ def test_a_process_that_helps_is_killed(tmp_path: Path, small: None) -> None:
         import multiprocessing
 
         for child in multiprocessing.active_children():
-            if child.pid:
-                os.kill(child.pid, signal.SIGKILL)
+            child.kill()
 
     with pytest.raises(MethodError, match="ended unexpectedly"):
         extract(Extraction(FLOWERS, **HOW), files, out, workers=2, progress=progress)

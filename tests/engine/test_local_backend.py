@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,17 +93,32 @@ def test_a_batch_that_fails_ends_the_run_and_the_next_run_is_whole(zoo: Zoo, err
     model = language_model(zoo("gpt2"))
 
     class Fails(TwoSlots):
-        failing = 2
+        submitted = begun = ended = 0
+        third = threading.Event()
+
+        def submit(self, batch: Batch) -> None:
+            self.submitted += 1
+            if self.submitted == 3:
+                self.third.set()
+            super().submit(batch)
 
         def run(self, batch: Batch) -> NDArray[np.generic]:
-            self.failing -= 1
-            if self.failing == 0:
+            self.begun += 1
+            if self.begun == 2:
+                assert self.third.wait(timeout=60)
+                self.ended += 1
                 raise error
-            return super().run(batch)
+            if self.begun == 3:
+                time.sleep(0.5)  # still running when the second batch is known to have failed
+            answers = super().run(batch)
+            self.ended += 1
+            return answers
 
-    scorer = Scorer(model, backend=Fails(model), batch_tokens=20)
+    backend = Fails(model)
+    scorer = Scorer(model, backend=backend, batch_tokens=20)
     with pytest.raises(error):
         list(scorer.score(numbered(TEXTS)))
+    assert backend.begun == backend.ended
     alone = [score.score for score in Scorer(model).score(numbered(TEXTS))]
     assert [score.score for score in scorer.score(numbered(TEXTS))] == pytest.approx(alone, abs=1e-5)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -108,15 +108,17 @@ class LocalBackend(InTurn):
             self._taken.append((batch, _in_order().submit(self.run, batch)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Return the batch that was submitted first and its answers; if that batch fails, cancel all later ones."""
+        """Return the batch that was submitted first and its answers; if that batch fails, cancel all later ones.
+
+        No batch is running when the error is raised, so that the model can be used at once.
+        """
         if self.slots == 1:
             return super().collect()
         batch, running = self._taken.popleft()
         try:
             return batch, running.result()
         except BaseException:
-            for _, behind in self._taken:
-                behind.cancel()
+            wait([running] + [behind for _, behind in self._taken if not behind.cancel()])
             self._taken.clear()
             raise
 
