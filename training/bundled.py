@@ -387,13 +387,13 @@ def whole(content: Any, path: Path) -> None:
 
 
 def export(given: argparse.Namespace) -> None:
-    """Write the best step as float16 safetensors with its tokenizer, as `penchant.load` reads it."""
+    """Write the best step as bfloat16 safetensors with its tokenizer, as `penchant.load` reads it."""
     import torch
 
     facts = json.loads((given.out / given.variety / "facts.json").read_text("utf-8"))
     model = new_model(facts["layers"], 0.0)
     model.load_state_dict(torch.load(given.out / given.variety / "best.pt", weights_only=True))
-    model.to(torch.float16).save_pretrained(given.to)
+    model.to(torch.bfloat16).save_pretrained(given.to)
     load_tokenizer(given.out).save_pretrained(given.to)
     kept = {key: value for key, value in facts.items() if key != "history"}
     (given.to / "training.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
