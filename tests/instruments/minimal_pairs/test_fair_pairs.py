@@ -19,6 +19,7 @@ from paths import SHARED, needs_shared
 from penchant import FairPairs, MinimalPairs, load, read_pairs
 from penchant.instruments.minimal_pairs.fair_pair_views import open_ranks
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS
+from penchant.instruments.minimal_pairs.probe import collection
 from penchant.papers.paper import paper
 from penchant.study.read_results import read_outcome
 from penchant.views.row_selection import compared
@@ -93,8 +94,10 @@ def test_generated_pairs_are_equal_under_every_tokenizer(
             assert tokens(model, good) == tokens(model, bad)
         assert Counter(good.split()) - Counter(bad.split()) == Counter({good.split()[2]: 1})
     assert row["n_tokens_good"] == {model.name: tokens(model, good) for model in models}
-    items = read_pairs(out).items  # and the file is one that others read
-    assert {item.labels["group"] for item in items} == {"passing"}
+    read = read_pairs(out)  # a file that others read as one of BLiMP, and which is not cited as such
+    assert read.kind == collection(read) == "generated"
+    assert {row["grammar"] for row in found} == {toy.name}
+    assert {item.labels["group"] for item in read.items} == {"passing"}
     table = said.splitlines()
     assert table[0].split()[:2] == ["group", "pairs"]
     assert table[2].split()[:2] == ["passing", "40"]

@@ -22,6 +22,7 @@ from penchant.errors import MethodError
 from penchant.grammar.generate import Generated, generate
 from penchant.grammar.grammar import Grammar
 from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
+from penchant.instruments.minimal_pairs.formats import GRAMMAR
 from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.models.load import load_tokenizer
 from penchant.stats.intervals import accuracy
@@ -121,6 +122,7 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
             "lexically_identical": sorted(pair.good.lower().split()) == sorted(pair.bad.lower().split()),
             **paradigm.marks,
             "pairID": str(i),
+            GRAMMAR: grammar.name,
             "n_tokens_good": tokens,
             "n_tokens_bad": tokens,
         }

@@ -18,6 +18,7 @@ from penchant.hub.data_sets import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
 from penchant.instruments.minimal_pairs.defects import Marks, checked_marks
 from penchant.instruments.minimal_pairs.formats import (
+    GRAMMAR,
     PREFIX,
     READERS,
     ROLES,
@@ -103,6 +104,8 @@ def read_pairs(
         table = replace(table, names=table.names.of_crows_pairs())
         if CROWS not in stem(file).lower():
             kind = "stereotypes"  # somebody's own, with the columns of CrowS-Pairs
+    elif kind == "blimp" and table.has(GRAMMAR):
+        kind = "generated"
     read = READERS[kind]
     items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
     if table.errors:

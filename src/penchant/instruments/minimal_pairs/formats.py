@@ -18,7 +18,18 @@ from penchant.tables.rows import FileRow, lacking
 from penchant.tables.yaml_json_documents import SETTINGS
 from penchant.text_io import stem
 
-Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]
+Kind = Literal[
+    "blimp",
+    "generated",
+    "crows-pairs",
+    "comps",
+    "rublimp",
+    "turblimp",
+    "sling",
+    "multiblimp",
+    "stereotypes",
+    "plain",
+]
 Direction = Literal["sent_more", "sent_less"]
 """A sentence of a stereotype pair, by its column in CrowS-Pairs."""
 STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
@@ -26,6 +37,8 @@ STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
 
 _PLAIN = ("good", "bad", "group", "prefix")
 _STEREOTYPES = ("more", "less", "kind", "direction")
+GRAMMAR = "grammar"
+"""The column that tells generated pairs from those of BLiMP: the name of their grammar."""
 ROLES = ("good", "bad")
 """The roles of the two sentences of a pair."""
 PREFIX = "prefix"
@@ -330,6 +343,7 @@ def _plain(table: PairTable, row: FileRow, number: int) -> Item:
 Read = Callable[[PairTable, FileRow, int], Item]
 READERS: Mapping[Kind, Read] = {
     "blimp": _blimp,
+    "generated": _blimp,
     "crows-pairs": _stereotypes,
     "stereotypes": _stereotypes,
     "comps": _comps,
