@@ -28,11 +28,10 @@ from penchant.instruments.amplification.estimates import (
 from penchant.instruments.comparison import difference
 from penchant.records import BaseResult
 from penchant.report.item_browser import every_item
-from penchant.report.tables import Number, estimate
 from penchant.stats.templates import SD, SHARE
 from penchant.views.interval_figures import Each, Forest
 from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
-from penchant.views.row_selection import At, Line, RowSource, but, sources, together
+from penchant.views.row_selection import At, Line, RowSource, but, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
@@ -126,11 +125,7 @@ def _by_group_word(items: pl.DataFrame) -> pl.DataFrame:
 
 def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     items = every_item(results)
-    slopes: dict[str, list[tuple[str, Number]]] = {name: [] for name in items["contrast"].unique()}
-    for line in together(sources(results), At(measure=SLOPE, kind=EVERYTHING)):
-        if not math.isnan(line["low"]):
-            slopes[line["contrast"]].append((line.model, estimate(line.row)))
-    return {"groups": {name: labels(items, name) for name in slopes}, "slopes": slopes, "most": MOST}
+    return {"groups": {name: labels(items, name) for name in items["contrast"].unique()}, "most": MOST}
 
 
 # Tables -------------------------------------------------------------------------------------------------------------

@@ -8,9 +8,6 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.values.against_survey import AGREEING, LEFT_OUT, RESPONDENTS, SURVEY_MEAN
-from penchant.instruments.values.cautions import WEAK
-from penchant.instruments.values.data import EVERYTHING
-from penchant.instruments.values.estimates import MIRROR_CORRELATION
 from penchant.instruments.values.group_distance import GROUP_MEAN
 from penchant.instruments.values.tables import FEWEST, FEWEST_OF_DISTANCES, is_weighted
 from penchant.letter_case import WITH_RULES, capitalised
@@ -35,7 +32,6 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
         "causal": any(each["method"] == "lp" for each in signatures),
         "survey": "" if signatures[0]["survey"] == "none" else signatures[0]["survey"],
         "synthetic": is_synthetic(results[0]),
-        "unmirrored": [source.model for source in sources(results) if _is_unmirrored(source)],
         "measures": set(first.frame["measure"]),
         "weighted": is_weighted(first),
         "cases": "values" if len(results) == items["group"].n_unique() == 1 else "mean ratings",
@@ -55,11 +51,6 @@ def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
 def is_synthetic(result: BaseResult) -> bool:
     """Return whether the answers of the survey are made up."""
     return result.signature["survey"].startswith("synthetic ")
-
-
-def _is_unmirrored(source: RowSource) -> bool:
-    """Return whether ratings correlate weakly with the mirrored ratings of negations in any wording and group."""
-    return any(line["value"] < WEAK for line in source.only(At(measure=MIRROR_CORRELATION, dimension=EVERYTHING)))
 
 
 def _wordings(items: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
