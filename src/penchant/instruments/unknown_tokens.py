@@ -125,7 +125,7 @@ def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
         for part, wheres in by_part.items()
         if part in many
     ]
-    single = [f"{where} ('{part}')" for where, part in lost if part not in many]
+    single = list(dict.fromkeys(f"{where} ('{part}')" for where, part in lost if part not in many))
     more = len(single) - _MOST_NAMED
     return [*named, *single[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 

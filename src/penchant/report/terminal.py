@@ -22,6 +22,8 @@ _GAP = 2
 """The number of spaces between columns."""
 _HASH = re.compile(r"@[0-9a-f]{7}$")
 """The hash at the end of a model's name."""
+_CLAUSE = re.compile(r"[:;] (?![^(]*\))")
+"""A colon or semicolon outside brackets."""
 _NARROWEST = 12
 """The minimum width of a column of wrapped names."""
 
@@ -94,41 +96,61 @@ def _bare(text: str, placed: StudySection) -> str:
 def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> list[str]:
     """Return the sentences of several answers as a list in at most `room` lines.
 
-    If there is too little room, sentences are shortened, at most to the part before their first colon or semicolon; the
-    first sentence of each answer is kept longest. If that is not enough, the last sentences are only counted.
+    If there is too little room, sentences are displayed up to their first colon or semicolon, up to their first
+    interval, or further, as far as they fit; the first sentence of each answer takes precedence. Sentences that do not
+    fit or would read like another one are only counted.
     """
     sentences = [text for answer in answers for text in answer]
-    firsts = [not number for answer in answers for number in range(len(answer))]
+    firsts = [number == 0 for answer in answers for number in range(len(answer))]
     points = [wrapped(text, width, "- ") for text in sentences]
-    lengths = [len(lines) for lines in points]
-    if room is None or sum(lengths) <= room:
+    if room is None or sum(map(len, points)) <= room:
         return list(chain(*points))
-    heads = [wrapped(f"{re.split('[:;] ', text)[0]} …", width, "- ") for text in sentences]
-    least = [len(head) for head in heads]
-    shown = len(points)
-    while shown > 1 and sum(least[:shown]) + (shown < len(points)) > room:
-        shown -= 1
-    left_out = [f"- {counted(len(points) - shown, 'more answers')}, shown by --full"] if shown < len(points) else []
-    spare = room - sum(least[:shown]) - len(left_out)
-    kept = least[:shown]
-    for number in sorted(range(shown), key=lambda number: not firsts[number]):
-        more = max(0, min(lengths[number] - kept[number], spare))
-        kept[number] += more
-        spare -= more
-    told = (
-        point if n >= len(point) else _cut(point[:n], head, width)
-        for point, head, n in zip(points, heads, kept, strict=False)
-    )
+    heads = [wrapped(f"{_CLAUSE.split(text)[0]} …", width, "- ") for text in sentences]
+    told: list[list[str]] = [[] for _ in points]
+
+    def fits(number: int, lines: list[str]) -> bool:
+        after = [*told[:number], lines, *told[number + 1 :]]
+        return sum(map(len, after)) + ([] in after) <= room or not any(told)
+
+    for first in (True, False):
+        ours = [number for number in range(len(points)) if firsts[number] is first]
+        for number in ours:
+            if heads[number] not in heads[:number] and fits(number, heads[number]):
+                told[number] = heads[number]
+        for number in ours:
+            if fits(number, lines := _to_interval(points[number], heads[number], width)):
+                told[number] = lines
+    for number in sorted(range(len(points)), key=lambda number: not firsts[number]):
+        while told[number] != points[number] and told[number]:
+            lines = _cut(points[number], len(told[number]) + 1, heads[number], width)
+            if len(lines) <= len(told[number]) or not fits(number, lines):
+                break
+            told[number] = lines
+    left_out = [f"- {counted(told.count([]), 'more answers')}, shown by --full"] if [] in told else []
     return [*chain(*told), *left_out]
 
 
-def _cut(lines: list[str], head: list[str], width: int) -> list[str]:
-    """Cut the last line short with an ellipsis outside brackets; return the shorter `head` if no line has intervals."""
+def _to_interval(point: list[str], head: list[str], width: int) -> list[str]:
+    """Return the lines up to the first interval, or `head` if there is none."""
+    cuts = (_cut(point, n, head, width) for n in range(1, len(point) + 1))
+    return next((lines for lines in cuts if "]" in " ".join(lines)), head)
+
+
+def _cut(point: list[str], n: int, head: list[str], width: int) -> list[str]:
+    """Return the first `n` lines of a point, cut short with an ellipsis after a whole interval, outside brackets.
+
+    Return all of a point that is not longer, and the shorter `head` if these lines have no interval.
+    """
+    if n >= len(point):
+        return point
+    lines = point[:n]
     if "]" not in " ".join(lines):
         return head
     last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]
-    whole = re.sub(r"(?<=\]), [^,\]]*$", "", re.sub(r"[(\[][^)\]]*$", "", last)).rstrip(" ,:;")
-    return [*lines[:-1], f"{whole} …"]
+    whole = re.sub(r"[(\[][^)\]]*$", "", last)
+    another = "]" in " ".join([last[len(whole) :], *point[n:]])  # if so, what leads to it is cut as well
+    whole = re.sub(r"(?<=\]), [^\]]*$" if another else r"(?<=\]), [^,\]]*$", "", whole)
+    return [*lines[:-1], f"{whole.rstrip(' ,:;')} …"]
 
 
 def headline(table: ReportTable, width: int, room: int) -> list[str]:

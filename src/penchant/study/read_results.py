@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from penchant.instruments.base_probe import require_comparable
 from penchant.instruments.probe_field_types import written
 from penchant.instruments.registry import compare, instruments, told_apart, unknown
 from penchant.instruments.result import Result
+from penchant.plurals import first_of
 from penchant.records import SETTINGS, Estimate, with_nan
 from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
@@ -236,14 +238,21 @@ def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[
             ours[i], theirs[j] = a, b
         except StudyError as error:
             reasons.append(f"{place}, {ours[i].signature['model']}: {error}; only the first of the results is shown")
+    unlike: dict[str, list[str]] = {}
     for i, j in pairs:
         if (i, j) in of_one:
             continue
         try:
             tables[i, j] = _between_models(ours[i], theirs[j])
         except StudyError as error:
-            reasons.append(f"{place}, {ours[i].signature['model']} and {theirs[j].signature['model']}: {error}")
-    return [tables[pair] for pair in pairs if pair in tables], reasons
+            models = f"{ours[i].signature['model']} and {theirs[j].signature['model']}"
+            unlike.setdefault(str(error), []).append(models)
+    return [tables[pair] for pair in pairs if pair in tables], reasons + not_compared(place, unlike)
+
+
+def not_compared(place: str, reasons: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a sentence for each reason why models are not compared, given the pairs of models by reason."""
+    return [f"{place}, {first_of(pairs, 3, separator='; ')}: {reason}" for reason, pairs in reasons.items()]
 
 
 def _between_models(a: Result, b: Result) -> pl.DataFrame:

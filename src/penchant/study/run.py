@@ -33,7 +33,7 @@ from penchant.study.model_check import require_fit
 from penchant.study.model_compatibility import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.outcome import VERDICTS, Outcome
 from penchant.study.ray_workers import Elsewhere, elsewhere
-from penchant.study.read_results import COMPARISON, CURVE
+from penchant.study.read_results import COMPARISON, CURVE, not_compared
 from penchant.study.start_or_resume import Begun, begun, held, hub_commits
 from penchant.study.study_file import Study
 from penchant.study.training_checkpoints import together
@@ -303,13 +303,15 @@ class _Running:
                 reads = all_read([self.probes[self.places.index(place)]])
                 raise StudyError(message, where="models", hint=f"{reads}, not {unread}")
             tables = []
+            reasons: dict[str, list[str]] = {}
             for a, b in combinations(specs, 2):
                 if together(self.study.families, a, b):
                     continue
                 try:
                     tables.append(compare(self.outcome.results[place, a], self.outcome.results[place, b]))
                 except StudyError as error:  # such as a closed list for one model and the vocabulary for another
-                    self.outcome.notes.append(f"{place}, {a} and {b}: {error}")
+                    reasons.setdefault(str(error), []).append(f"{a} and {b}")
+            self.outcome.notes += not_compared(place, reasons)
             if tables:
                 self.outcome.comparisons[place] = pl.concat(tables)
                 self._keep(self.outcome.comparisons[place], f"{place}/{COMPARISON}")
