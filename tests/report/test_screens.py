@@ -20,7 +20,7 @@ from penchant.instruments.registry import placed as sections
 from penchant.report.html_context import cautions
 from penchant.report.sections import Document, StudySection
 from penchant.report.tables import Number, ReportRow, ReportTable
-from penchant.report.terminal import ROWS, answered, headline, wrapped
+from penchant.report.terminal import ROWS, _points, answered, headline, wrapped
 from penchant.report.verdicts import Answer as Verdicts
 from penchant.study.read_results import read_outcome
 from penchant.tables.data_lookup import PACKAGE
@@ -220,11 +220,30 @@ def test_a_second_caution_needs_room(capfd: pytest.CaptureFixture[str], placed: 
 
 
 def test_the_first_sentence_of_each_answer_is_cut_last() -> None:
-    from penchant.report.terminal import _points
-
-    long = "It is so: " + "many words that say why, " * 6 + "and an end."
-    lines = _points([[long, long, long], [long]], 60, 10)
+    a, b, c, d = (f"It is so in {place}: " + "many words that say why, " * 6 + "and an end." for place in "abcd")
+    lines = _points([[a, b, c], [d]], 60, 10)
     assert len(lines) == 10
     starts = [number for number, line in enumerate(lines) if line.startswith("- ")]
     points = [lines[a:b] for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)]
     assert [point[-1].endswith("end.") for point in points] == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("room", "middle"),
+    [
+        (4, ["- Length matters for A …"]),
+        (5, ["- Length matters for A: in many cases and for many", "  reasons, by +0.123 [+0.012, +0.234] …"]),
+        (6, ["  reasons, by +0.123 [+0.012, +0.234], here as well", "  as there, by −0.345 [−0.456, −0.234] …"]),
+        (7, ["  as there, by −0.345 [−0.456, −0.234] (9 pairs", "  each)."]),
+    ],
+)
+def test_each_answer_reaches_its_first_interval_before_another_sentence(room: int, middle: list[str]) -> None:
+    """Sentences that would read alike are shown once, and no number without its interval."""
+    sentences = [
+        f"Length matters for A: in many cases and for many reasons, by +0.123 [+0.012, +0.234], {more}, by −0.345 "
+        "[−0.456, −0.234] (9 pairs each)."
+        for more in ("here as well as there", "elsewhere", "nowhere else")
+    ]
+    lines = _points([["A prefers it: 74.3% [56.2, 86.7]."], sentences, ["B differs: 0.1 [0.0, 0.2]."]], 52, room)
+    assert lines[0] == "- A prefers it: 74.3% [56.2, 86.7]."
+    assert lines[-2 - len(middle) :] == [*middle, "- B differs: 0.1 [0.0, 0.2].", "- 2 more answers, shown by --full"]

@@ -118,14 +118,14 @@ def _points(answers: Sequence[Sequence[str]], width: int, room: int | None) -> l
             if heads[number] not in heads[:number] and fits(number, heads[number]):
                 told[number] = heads[number]
         for number in ours:
-            if fits(number, lines := _to_interval(points[number], heads[number], width)):
+            lines = _to_interval(points[number], heads[number], width)
+            if lines not in told and fits(number, lines):
                 told[number] = lines
     for number in sorted(range(len(points)), key=lambda number: not firsts[number]):
-        while told[number] != points[number] and told[number]:
-            lines = _cut(points[number], len(told[number]) + 1, heads[number], width)
-            if len(lines) <= len(told[number]) or not fits(number, lines):
-                break
-            told[number] = lines
+        for n in range(len(told[number]), len(points[number]) + 1):
+            lines = _cut(points[number], n, heads[number], width)
+            if told[number] and len(lines) >= len(told[number]) and fits(number, lines):
+                told[number] = lines
     left_out = [f"- {counted(told.count([]), 'more answers')}, shown by --full"] if [] in told else []
     return [*chain(*told), *left_out]
 
