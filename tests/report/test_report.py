@@ -311,7 +311,7 @@ def test_items_sort_like_the_results(pairs_study: Path, reading: Callable[..., R
     first, second = results(pairs_study)
     reader = reading(pairs_study / "report.html", viewport=WIDE)
     heads = reader.page.locator(".items thead tr:last-child th").all_inner_texts()
-    assert heads == ["pair", "group", "acceptable", "unacceptable", *(["prefers", "Δ none", "lengths"] * 2)]
+    assert heads == ["pair", "paradigm", "acceptable", "unacceptable", *(["prefers", "Δ none", "lengths"] * 2)]
     column = 8  # Δ of the second model
     for descending in (False, True):
         reader.page.locator(".items thead tr:last-child th").nth(column).get_by_role("button").click()

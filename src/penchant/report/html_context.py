@@ -168,7 +168,7 @@ def _signed(text: str, cell: Cell) -> str:
 
 
 def _figure(figure: Figure, section: str, items: ItemTable | None) -> dict[str, Any]:
-    known = {"item", *(column.title for column in items.columns)} if items else set()
+    known = {"item", *(name for column in items.columns for name in (column.name, column.title))} if items else set()
     return {
         "id": f"{section}-figure-{figure.name}",
         "title": figure.title,

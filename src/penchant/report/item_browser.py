@@ -23,9 +23,11 @@ class BrowserColumn:
 
     Columns of kind "label" can be filtered, and columns of kind "text" or "hidden" can be searched; hidden columns are
     not displayed. Numbers are displayed with `digits` decimals, and with an explicit sign if `signed`. `model`
-    is the model that the column describes, or "" for a column common to all models.
+    is the model that the column describes, or "" for a column common to all models. A mark of a figure that has a value
+    named `name` or `title` can be clicked to filter the column.
     """
 
+    name: str
     title: str
     kind: Literal["id", "text", "label", "number", "hidden"]
     values: pl.Series

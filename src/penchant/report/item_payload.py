@@ -98,7 +98,7 @@ def _table_block(items: ItemTable, name: str, n: int) -> str:
 def _column(column: BrowserColumn) -> dict[str, Any]:
     head = {
         "title": column.title,
-        "field": "item" if column.kind == "id" else column.title,
+        "field": "item" if column.kind == "id" else column.name,
         "kind": column.kind,
         "model": column.model,
         "digits": column.digits,

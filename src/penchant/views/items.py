@@ -91,7 +91,12 @@ class Items:
         own, first = text.below("items"), joined.items
         columns = [
             BrowserColumn(
-                _head(own, column.name), column.kind, _spelled(first[column.name]), "", column.digits, column.signed
+                column.name,
+                _head(own, column.name),
+                column.kind,
+                _spelled(first[column.name]),
+                digits=column.digits,
+                signed=column.signed,
             )
             for column in self._columns(first)
         ]
@@ -102,7 +107,9 @@ class Items:
                     continue
                 values = result.items[column.name] if column.values is None else column.values(result)
                 head = _head(own.given(signature=result.signature), column.name)
-                columns.append(BrowserColumn(head, column.kind, values, model, column.digits, column.signed))
+                columns.append(
+                    BrowserColumn(column.name, head, column.kind, values, model, column.digits, column.signed)
+                )
             if model_remarks := self._remarks(result, own):
                 remarks[model] = pl.Series(model_remarks, dtype=pl.String)
             shown = [tokens for tokens in self.tokens if tokens.pieces in result.items.columns]

@@ -245,7 +245,7 @@
       for (const field of fields) {
         const value = datum[field];
         if (value === undefined || value === null) continue;
-        const column = this.columns.find((c) => c.field === field && (!c.model || c.model === datum.model));
+        const column = this.columns.find((c) => [c.field, c.title].includes(field) && (!c.model || c.model === datum.model));
         if (column) chosen.push([column, String(value)]);
       }
       if (!chosen.length) return;
