@@ -137,20 +137,21 @@ def _to_interval(point: list[str], head: list[str], width: int) -> list[str]:
 
 
 def _cut(point: list[str], n: int, head: list[str], width: int) -> list[str]:
-    """Return the first `n` lines of a point, cut short with an ellipsis after a whole interval, outside brackets.
+    """Return the first `n` lines of a point, cut after their last interval, with an ellipsis.
 
     Return all of a point that is not longer, and the shorter `head` if these lines have no interval.
     """
     if n >= len(point):
         return point
     lines = point[:n]
-    if "]" not in " ".join(lines):
-        return head
-    last = _filled(re.split(r"(?<=\s)", lines[-1].rstrip(" ,:;")), width - 2)[0]
-    whole = re.sub(r"[(\[][^)\]]*$", "", last)
-    another = "]" in " ".join([last[len(whole) :], *point[n:]])  # if so, what leads to it is cut as well
-    whole = re.sub(r"(?<=\]), [^\]]*$" if another else r"(?<=\]), [^,\]]*$", "", whole)
-    return [*lines[:-1], f"{whole.rstrip(' ,:;')} …"]
+    while lines and ("]" not in lines[-1] or cell_len(_upto(lines[-1])) + 2 > width):
+        lines.pop()
+    return [*lines[:-1], f"{_upto(lines[-1])} …"] if lines else head
+
+
+def _upto(line: str) -> str:
+    """Return a line up to its last interval."""
+    return line[: line.rindex("]") + 1]
 
 
 def headline(table: ReportTable, width: int, room: int) -> list[str]:

@@ -284,7 +284,7 @@ def test_words_of_groups_that_the_text_lacks_are_said(zoo: Zoo, folder: Path) ->
     (caution, *_) = probe(folder, prior_size=0.5).run(zoo("bert")).cautions
     assert caution == "gender: the group word sister does not occur in the text, but is used to ask the model"
     larger = probe(folder, prior_size=15).run(zoo("bert")).cautions
-    assert any("the prior counts for 15 words, the sentences of a group for 15" in each for each in larger)
+    assert any("counts for 15 words, the sentences of a group for 15" in each for each in larger)
     assert any("larger, by about 50%" in each for each in larger)
 
 
