@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -110,8 +111,13 @@ def test_the_source_distribution_has_what_its_tests_need(built: Path) -> None:
     } <= names
 
 
-def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
-    programs = environment(tmp_path / "venv", f"penchant[rate] @ file://{wheel}")
+@pytest.mark.parametrize(
+    "python", [sys.executable, *(pytest.param(name, marks=pytest.mark.slow) for name in ("python3.12", "python3.13"))]
+)
+def test_the_wheel_works_alone(wheel: Path, tmp_path: Path, python: str) -> None:
+    if shutil.which(python) is None or subprocess.run([python, "-V"], check=False, capture_output=True).returncode:
+        pytest.skip(f"{python} is not here")
+    programs = environment(tmp_path / "venv", f"penchant[rate] @ file://{wheel}", python=python)
     home = tmp_path / "home"
     home.mkdir()
     (home / "pairs.tsv").write_text(PAIRS, "utf-8")
