@@ -21,7 +21,7 @@ from answers import Answer
 from penchant.errors import MOST_ALIKE, DataError
 from penchant.instruments.registry import compare
 from penchant.instruments.run_options import Run
-from penchant.instruments.unknown_tokens import unknown_parts
+from penchant.instruments.unknown_tokens import _by_part, unknown_parts
 from penchant.models.load import LanguageModel, load
 from penchant.plurals import of_all
 from penchant.study.read_results import read_outcome
@@ -237,3 +237,8 @@ def test_a_special_token_that_is_written_is_not_unknown(zoo: Zoo) -> None:
     assert isinstance(model, LanguageModel)
     assert list(unknown_parts(model, ["<|endoftext|> rain", "rain"])) == ["", ""]
     assert pc.MinimalPairs(data="x").read_by(model, [("rain", "x")]) == [("rain", "x")]
+
+
+def test_a_line_of_several_items_is_named_once() -> None:
+    lost = [("a.csv, line 2", "€")] * 2 + [("a.csv, line 3", "€")]
+    assert _by_part(lost) == ["a.csv, line 2 ('€')", "a.csv, line 3 ('€')"]

@@ -97,6 +97,13 @@ def test_generated_pairs_are_equal_under_every_tokenizer(
     read = read_pairs(out)  # a file that others read as one of BLiMP, and which is not cited as such
     assert read.kind == collection(read) == "generated"
     assert {row["grammar"] for row in found} == {toy.name}
+    probe = {"minimal-pairs": {"data": [str(out)], "resamples": 100}}
+    (tmp_path / "s.yaml").write_text(json.dumps({"study": "s", "models": [str(models[0])], "probes": [probe]}), "utf-8")
+    for words in (("run", tmp_path / "s.yaml", "-o", tmp_path / "r"), ("export", tmp_path / "r", "--to", "paper")):
+        code, _, err = penchant(*words)
+        assert code == 0, err
+    references = (tmp_path / "r" / "paper" / "references.bib").read_text("utf-8")
+    assert "salazar2020" in references and "warstadt2020" not in references
     assert {item.labels["group"] for item in read.items} == {"passing"}
     table = said.splitlines()
     assert table[0].split()[:2] == ["group", "pairs"]
